@@ -14,6 +14,8 @@ from interplay.codes.planes import make_bit_planes, planes_to_come, scores_of
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, batch_search, digit_orders, work_plan
 from interplay.engines.cuda.device_state import _totals
+from interplay.engines.cuda.kernels import NUMBERS
+from interplay.engines.cuda.product_plan import choose_products
 from interplay.engines.cuda.tables import make_information_tables
 from interplay.engines.sinks import Listing
 from interplay.engines.tuple_formula import tuple_formula
@@ -80,12 +82,13 @@ def planes_of(values: np.ndarray) -> BitPlanes:
 
 @pytest.mark.parametrize("kind", OUTCOMES)
 @pytest.mark.parametrize("n_samples", [3, 40, 511, 2000, 30_000])
-def test_orders_add_up_to_the_scores(kind: str, n_samples: int) -> None:
+@pytest.mark.parametrize("steps", [2, 4])
+def test_orders_add_up_to_the_scores(kind: str, n_samples: int, steps: int) -> None:
     rng = np.random.default_rng(n_samples)
     planes = planes_of(values_of(rng, kind, np.arange(n_samples) == 1))
     assert planes.scores is not None
     assert planes.samples is not None
-    orders = digit_orders.digit_orders(planes)
+    orders = digit_orders.digit_orders(planes, steps)
     place = orders.bytes_of_steps
     is_byte = place >= 0
     of_bytes = np.unpackbits(planes.samples.view(np.uint8)).reshape(-1, 8).sum(axis=1)
@@ -103,13 +106,13 @@ def test_orders_add_up_to_the_scores(kind: str, n_samples: int) -> None:
         total += count * int(orders.group_weight[group])
         begin = end
     assert count == n_samples
-    assert [count, (total + orders.lowest * count) % 2**32] == _totals(planes).tolist()
-    assert (np.diff(orders.group_end, prepend=0) % digit_orders.SEGMENT_STEPS == 0).all()
+    assert [count, (total + orders.offset * count) % 2**32] == _totals(planes).tolist()
+    assert (np.diff(orders.group_end, prepend=0) % steps == 0).all()
 
 
 def test_many_samples_are_counted_in_few_orders() -> None:
     rng = np.random.default_rng(0)
-    for n_samples, most in ((2000, 5.0), (20_000, 2.6), (200_000, 1.4)):
+    for n_samples, most in ((2000, 5.0), (20_000, 2.5), (200_000, 1.6)):
         planes = planes_of(rng.normal(size=n_samples))
         assert digit_orders.digit_orders(planes).n_steps <= most * n_samples / 256
 
@@ -123,6 +126,30 @@ def test_constants_are_those_of_the_core() -> None:
     assert factor * tables.unit == planes.n_samples / 2
     per_square = work_plan.sum_constants(planes, 0.25, 4)[0]
     assert total / scale * per_square == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "most", "paired", "small_sums"),
+    [(2000, 127, True, True), (4000, 127, True, True), (5000, 127, False, True), (33_000, 127, False, True),
+     (34_000, 127, False, False), (2000, 32_639, False, False)],
+)  # fmt: skip
+def test_counts_and_sums_share_a_word_where_they_fit(n_samples: int, most: int, paired: bool, small_sums: bool) -> None:
+    variant = choose_products(
+        dimensions=3,
+        row_levels=2,
+        column_levels=2,
+        class_sizes=np.array([n_samples]),
+        prefix_levels=2,
+        counting="tensor",
+        of_numbers=True,
+        max_sum=most * n_samples,
+    )
+    assert variant is not None
+    assert (variant.paired, variant.small_sums) == (paired, small_sums)
+    assert (f"-DCOUNT_BITS={n_samples.bit_length()}" in variant.count_defines()) == paired
+    assert ("-DSMALL_SUMS" in variant.bound_defines()) == small_sums
+    for defines in (variant.counting_defines(), variant.count_defines(), variant.bound_defines()):
+        assert NUMBERS in defines
 
 
 # --- on a GPU -----------------------------------------------------------------------------------------------------
@@ -247,7 +274,7 @@ class TestOnADevice:
 
     def test_a_statistic_is_refused(self) -> None:
         planes, n_levels = number_problem(np.random.default_rng(9), n_samples=100, n_vars=8)
-        formula = tuple_formula("MI", 2, with_decision=True)
+        formula = tuple_formula("II", 2, with_decision=False)
         sink = Listing(min_value=np.zeros(8), formula=formula, max_rows=None)
         with pytest.raises(ValueError, match="a number outcome has gains alone"):
             CudaEngine().search(planes, tiles_for(n_levels, 8, 2), sink, pseudocount=0.25)

@@ -11,9 +11,7 @@
 namespace interplay {
 
 // S²/n of a cell, 0 of an empty one.
-__device__ __forceinline__ float square_of(float n, float sum) {
-  return sum * sum * reciprocal(fmaxf(n, 0x1p-30f));
-}
+__device__ __forceinline__ float square_of(float n, float sum) { return sum * sum * reciprocal(fmaxf(n, 0x1p-30f)); }
 
 struct SumBound {
   float per_square;  // 1 / (Q + κ)

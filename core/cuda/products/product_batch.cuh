@@ -6,8 +6,9 @@
 // bounded (product_bound.cu). A pattern gives each member of the prefix a level from 1 on, or leaves it open; a pattern
 // with open members is counted once for all variables that may stand there.
 //
-// With NUMBERS, of a number outcome, there are two "classes": the samples, and the sum of their scores, a signed number.
-// Both add up over cells, so that all that follows is the same.
+// With NUMBERS, of a number outcome, there are two "classes": the samples, and the sum of their scores, a signed
+// number. Both add up over cells, so that all that follows is the same. Where both fit into a word (PAIRED_COUNTS), the
+// samples are in its lowest COUNT_BITS, and the sum above them.
 #pragma once
 
 #include "tuples/tuple_tiles.cuh"
@@ -19,6 +20,11 @@ constexpr int kMostPrefix = 3;
 constexpr bool kNumbers = true;
 #else
 constexpr bool kNumbers = false;
+#endif
+#ifdef COUNT_BITS
+constexpr int kCountBits = COUNT_BITS;
+#else
+constexpr int kCountBits = 0;
 #endif
 
 // As the host lays it out, without padding.

@@ -1,7 +1,7 @@
 // a batch → blocks of planes and masks of which some tuple needs the counts; asynchronous copies
 //
-// A block is 64 × 64 planes (128 × 128 where there is one mask, and classes) and some masks. Blocks that have tuples are listed
-// first: they are less than half of all, and a block of threads without work keeps others waiting.
+// A block is 64 × 64 planes (128 × 128 where there is one mask, and classes) and some masks. Blocks that have tuples
+// are listed first: they are less than half of all, and a block of threads without work keeps others waiting.
 //   MASKS               of a warp: 4, 2 of a number outcome, or 1 where there is no prefix
 //   MASK_GROUPS         of a block of threads, MASKS each: a group has four warps
 //   SEGMENT_STEPS       steps that are copied at a time
@@ -99,7 +99,7 @@ struct Groups {
 
   __device__ __forceinline__ u32 weight(int group) const { return (u32)ends[1 + n + group]; }
   __device__ __forceinline__ bool begins_order(int group) const { return ends[1 + 2 * n + group] != 0; }
-  __device__ __forceinline__ u32 lowest() const { return (u32)ends[1 + 3 * n]; }
+  __device__ __forceinline__ u32 offset() const { return (u32)ends[1 + 3 * n]; }
 };
 
 // The operands of all products, and the target of the counts.

@@ -17,8 +17,9 @@
 // Compiled once for each combination of DIMENSIONS, ROW_LEVELS, COLUMN_LEVELS, CLASSES and
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
 //   PAIRED_COUNTS       as in product_block.cuh
+//   SMALL_SUMS          with NUMBERS, if no sum of scores reaches 2^22
 // with EVERY_MEMBER (every_member.cuh) and without, with NUMBERS (product_batch.cuh) and without.
-#include "products/product_cells.cuh"
+#include "products/number_squares.cuh"
 #include "products/product_margins.cuh"
 
 using namespace interplay;
@@ -41,20 +42,45 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   const BatchPrefix prefix(batch, lanes, prefix_number);
   const Place rows = tile.places[kPrefix], columns = tile.places[kPrefix + 1];
   const int column = blockIdx.y * kThreads + threadIdx.x, m = batch.first_column + column;
-  const int first_l = max(max(batch.first_row + strip_row, rows.begin), prefix.last() + 1);
-  const int end_l = min(min(batch.first_row + strip_row + kRowsOfStrip, rows.end), m);
-  if (!prefix.ascends || column >= batch.n_columns || m < columns.begin || m >= columns.end || first_l >= end_l) return;
-
   const Margins margins = {const_cast<u32*>(cell_rows), const_cast<float*>(row_factors), const_cast<u32*>(cell_columns),
                            const_cast<float*>(information), const_cast<float*>(rest)};
+  const i64 first_variable = (i64)prefix_number * (batch.n_rows + batch.n_columns);
+  if (!prefix.ascends) return;
+  __shared__ StripRows strip_rows;  // used with NUMBERS alone
+  if constexpr (kHoldsSquares) {
+    for (int i = threadIdx.x; i < kRowsOfStrip * kPrefixCells * kRowLevels; i += kThreads) {
+      const int row = i / kRowLevels / kPrefixCells, cell = i / kRowLevels % kPrefixCells, level = i % kRowLevels;
+      const u32* from = cell_rows + margins.row_place(batch, (i64)prefix_number * kPrefixCells + cell, level, 0);
+      strip_rows.cells[row][cell][level] = {count_value(from[strip_row + row]),
+                                            sum_value(from[strip_row + row + batch.n_rows])};
+    }
+    if (threadIdx.x < kRowsOfStrip) {
+      const int row = strip_row + threadIdx.x, l = batch.first_row + row;
+      const bool is_asked = !tile.only_last_counts && l >= rows.begin && l < rows.end;
+      strip_rows.best[threadIdx.x] = is_asked ? __double2float_rd(best[(i64)l * n_groups + rows.group]) : kNever;
+      strip_rows.information[threadIdx.x] = information[first_variable + row];
+      strip_rows.rest[threadIdx.x] = rest[first_variable + row];
+    }
+    __syncthreads();
+  }
+  const int first_l = max(max(batch.first_row + strip_row, rows.begin), prefix.last() + 1);
+  const int end_l = min(min(batch.first_row + strip_row + kRowsOfStrip, rows.end), m);
+  if (column >= batch.n_columns || m < columns.begin || m >= columns.end || first_l >= end_l) return;
+
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = pseudocounts[q];
   const SumBound sum_bound(pseudocounts);  // read with NUMBERS alone
-  const i64 first_variable = (i64)prefix_number * (batch.n_rows + batch.n_columns);
   const i64 of_column = first_variable + batch.n_rows + column;
   const float column_best = __double2float_rd(best[(i64)m * n_groups + columns.group]);
   const float column_information = information[of_column], column_rest = rest[of_column];
+
+  const ColumnSquares of_squares(
+      prefix, products + plane_of(column, 1, kColumnLevels), class_stride, (int)row_stride,
+      cell_columns + margins.column_place(batch, (i64)prefix_number * kPrefixCells, 1, 0) + column,
+      margins.column_place(batch, 1, 1, 0), batch.n_columns);
+  PatternProducts now, next;
+  if constexpr (kHoldsSquares) of_squares.load(first_l - batch.first_row, next);
 
 #pragma unroll 1
   for (int l = first_l; l < end_l; ++l) {
@@ -83,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
         for (int i = 0; i < kProducts; ++i) counts[i] += sign * product(mask, i);
       });
     };
-    if constexpr (kHoldsProducts) {
+    if constexpr (kHoldsProducts && !kHoldsSquares) {
       // Prefetch the counts of the next row while this one is computed: they may not be in any cache.
       if (l + 1 < end_l) {
         const int next = (plane_of(row + 1, 1, kRowLevels) - plane_of(row, 1, kRowLevels)) * (int)row_stride;
@@ -105,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     float bound = 0;
     const auto add_bound = [&](int, int, const int (&n)[kClasses], const float (&factor)[kRowFactors]) {
       if constexpr (kNumbers) {
-        bound += square_of(to_float(n[0]), (float)n[kClasses - 1]);
+        bound += square_of(to_float(n[0]), sum_to_float(n[kClasses - 1]));
         return;
       }
       float x[kClasses], sum = 0;
@@ -123,7 +149,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
         for (int q = 0; q < kClasses; ++q) bound += information_of(x[q], x[q] * inverse * factor[q]);
       }
     };
-    if constexpr (kHoldsProducts) {
+    if constexpr (kHoldsSquares) {
+      now = next;
+      of_squares.load(min(row + 1, batch.n_rows - 1), next);
+      bound = of_squares.squares(now, strip_rows.cells[row - strip_row]);
+    } else if constexpr (kHoldsProducts) {
       // The first member's levels from 1 on; their sum is subtracted from the count with that member open, which leaves
       // level 0.
       int sums[kHeldCells][kProducts];
@@ -172,12 +202,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       }
     }
     const i64 of_row = first_variable + row;
-    const float row_best = tile.only_last_counts ? kNever : __double2float_rd(best[(i64)l * n_groups + rows.group]);
-    const float others = of_both(row_best + column_information, fmaxf(rest[of_row], column_rest));
-    if constexpr (kNumbers) {
-      if (sum_bound.upper(bound) < of_both(column_best + information[of_row], others)) continue;
+    const auto others_of = [&](float row_best, float row_rest) {
+      return of_both(row_best + column_information, fmaxf(row_rest, column_rest));
+    };
+    if constexpr (kHoldsSquares) {
+      const int i = row - strip_row;
+      const float others = others_of(strip_rows.best[i], strip_rows.rest[i]);
+      if (sum_bound.upper(bound) < of_both(column_best + strip_rows.information[i], others)) continue;
     } else {
-      if (fmaf(bound, kInflation, tolerance) < of_both(column_best, others - information[of_row])) continue;
+      const float row_best = tile.only_last_counts ? kNever : __double2float_rd(best[(i64)l * n_groups + rows.group]);
+      const float others = others_of(row_best, rest[of_row]);
+      if (kNumbers) {
+        if (sum_bound.upper(bound) < of_both(column_best + information[of_row], others)) continue;
+      } else {
+        if (fmaf(bound, kInflation, tolerance) < of_both(column_best, others - information[of_row])) continue;
+      }
     }
     const u32 place = atomicAdd(n_survivors, 1u);
     if (place >= capacity) continue;

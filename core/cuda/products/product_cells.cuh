@@ -20,7 +20,7 @@ constexpr int kOpen = -1;
 // of the cell; derived as in wide_kernels-inl.hpp.
 constexpr float kInflation = 1.004f;
 // Rows that a block of threads takes with its columns, one of these to a thread.
-constexpr int kRowsOfStrip = 8, kThreads = 128;
+constexpr int kRowsOfStrip = kNumbers ? 16 : 8, kThreads = 128;
 
 __host__ __device__ constexpr int power(int base, int exponent) {
   return exponent > 0 ? base * power(base, exponent - 1) : 1;
@@ -134,6 +134,15 @@ struct Margins {
 // In place of conversion instructions, of which a multiprocessor does few at a time.
 __device__ __forceinline__ float to_float(int count) { return __int_as_float(count + 0x4B000000) - 8388608.0f; }
 
+// The same of a sum of scores, which has a sign, below 2^22 with SMALL_SUMS.
+__device__ __forceinline__ float sum_to_float(int sum) {
+#ifdef SMALL_SUMS
+  return __int_as_float(sum + 0x4B400000) - 12582912.0f;
+#else
+  return (float)sum;
+#endif
+}
+
 // x·log2(ratio), where there is anything.
 __device__ __forceinline__ float information_of(float x, float ratio) { return x > 0.0f ? x * __log2f(ratio) : 0.0f; }
 
@@ -146,6 +155,7 @@ struct CellOfPrefix {
   // Of a class at levels from 1 on. Differences of two classes in a word are those of both: none is negative.
   static __device__ __forceinline__ int count_in(const int* products, int a, int b, int q) {
     const int pair = (a - 1) * (kColumnLevels - 1) + b - 1;
+    if (kPaired && kNumbers) return q == 0 ? products[pair] & ((1 << kCountBits) - 1) : products[pair] >> kCountBits;
     if (kPaired) return q == 0 ? (int)((u32)products[pair] >> 16) : products[pair] & 0xFFFF;
     return products[pair * kWordsOfPair + (kPaired ? 0 : q)];
   }

@@ -8,8 +8,8 @@ using namespace interplay;
 
 // Counts of each variable in each cell of each prefix, and their information. A block of threads to a prefix and some
 // variables.
-// counts: as count_margins has them. pseudocounts: of a number outcome, as SumBound has its constants; information then is
-// a lower bound of that of prefix and variable, with nothing subtracted
+// counts: as count_margins has them. pseudocounts: of a number outcome, as SumBound has its constants; information then
+// is a lower bound of that of prefix and variable, with nothing subtracted
 extern "C" __global__ void find_margins(const int* lane_first, const int* lane_levels, const int* lane_rows,
                                         const i64* lane_row, const Batch* batches, int number,
                                         const Tile<kDimensions>* tiles, const double* best, int n_groups,

@@ -37,9 +37,9 @@ extern "C" __global__ void make_masks(const u32* planes, int n_steps, const int*
 constexpr int kWarpsOfMargins = 8, kFragmentsOfMargins = 4, kEightsOfMargins = 4;
 
 // margins: [mask][class][row planes, column planes, 16]: samples of the mask in each plane, and in all, which is the
-// first of the last 16. totals: of all samples, by class. class_steps: of a number outcome, as DigitOrders.for_tuples has
-// them. A block of threads to some fragments of planes and some times eight masks; each of its warps
-// takes a part of the samples.
+// first of the last 16. totals: of all samples, by class. class_steps: of a number outcome, as DigitOrders.for_tuples
+// has them. A block of threads to some fragments of planes and some times eight masks; each of its warps takes a part
+// of the samples.
 extern "C" __global__ void __launch_bounds__(32 * kWarpsOfMargins)
     count_margins(const u32* planes, int n_steps, const int* class_steps, const u32* totals, int n_classes,
                   const int* lane_first, const int* lane_levels, const int* lane_rows, const i64* lane_row,

@@ -232,8 +232,11 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
     }
   }
   if (kNumbers) {
-    write(0);
-    for_scores([&](u32& score, u32& count) { count = score + groups.lowest() * count; });
+    if (!kPaired) write(0);
+    for_scores([&](u32& score, u32& count) {
+      score += groups.offset() * count;
+      count = kPaired ? (score << kCountBits) + count : score;
+    });
     write(1);
   }
   wait_for_copies<0>();

@@ -23,6 +23,7 @@ Who calls whom::
       WorkPlan               work_plan.py        which kernel takes which tiles; items and runs
       ProductWork            product_plan.py     batches
       make_*, upload_*       layout.py           planes and tiles as they lie on the device
+      digit_orders           digit_orders.py     orders of the samples of a number outcome, in which sums are counts
       make_*_tables          tables.py           x·log2(x), and the information of small cells
       choose_variant         kernels.py          the shape that a search in registers is compiled for
       kernels_of             kernel_plan.py      the kernels of a search, known before it begins

@@ -22,7 +22,7 @@ _MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 30, 0.2
 _PRODUCTS_TIMES_SAMPLES = {"warp groups": 7e14, "tensor": 4e14, "popc": 2e13}
 
 #: Counts of survivors at most; and survivors for which there is room at least: the tuples of one strip of a batch.
-_MAX_SURVIVOR_COUNTS, _SMALLEST_CAPACITY = 1 << 27, 1 << 16
+_MAX_SURVIVOR_COUNTS, _SMALLEST_CAPACITY = 1 << 27, 1 << 17
 
 
 class BatchSearch:

@@ -10,7 +10,7 @@ import numpy as np
 from interplay.engines.cuda.device_state import ChosenTiles, DeviceState
 from interplay.engines.cuda.kernel_loader import allow_shared_memory, compiled
 from interplay.engines.cuda.layout import FRAGMENT_ROWS
-from interplay.engines.cuda.product_plan import BOUND_THREADS, ROWS_OF_STRIP, ProductWork, buffer_shapes
+from interplay.engines.cuda.product_plan import BOUND_THREADS, ProductWork, buffer_shapes
 
 
 class DeviceProducts:
@@ -74,7 +74,7 @@ class DeviceProducts:
 
     def n_strips(self, number: int) -> int:
         """Return the number of strips of a batch; each can be bounded by itself."""
-        return int(self.work.n_prefixes[number] * (self.work.n_rows[number] // ROWS_OF_STRIP))
+        return int(self.work.n_prefixes[number] * (self.work.n_rows[number] // self.work.variant.rows_of_strip))
 
     def bound_again(self, number: int, first: int, end: int) -> None:
         """Bound the tuples of some strips of the batch that was counted last."""

@@ -1,9 +1,10 @@
 """Scores of a number outcome → orders of its samples in which a sum of scores is a weighted sum of counts.
 
-A score above the lowest has digits in some base. For each digit there is an order of the samples, the highest digit
-first; samples of one digit are a *group* of whole steps. Groups are counted by binary products, as classes are. The
-counts are kept from group to group of an order, so that Σ digit is the sum of what was counted after each group, times
-the difference to the next lower digit. The last order has all samples, of digit 0 too, and ends with their number.
+A score above the lowest has digits in some base. For each digit there is an order of the samples; samples of one digit
+are a *group* of whole steps. Groups are counted by binary products, as classes are. The largest group of an order is
+left out: with its digit z, a score is the sum of z in all orders and of the differences digit − z of its groups. The
+counts are kept from group to group of an order, so that Σ (digit − z) is the sum of the samples counted after each
+group, times the difference to the digit of the next. The last order has all samples, and ends with their number.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ import numpy.typing as npt
 
 from interplay.base.arrays import BitPlanes, IntArray
 
-#: Samples of a step, and steps that kernels copy at a time: groups are multiples of both.
-STEP_SAMPLES, SEGMENT_STEPS = 256, 2
+_BYTES_OF_STEP = 32
 
-_BYTES_OF_SEGMENT = SEGMENT_STEPS * STEP_SAMPLES // 8
+#: Half of fewer samples fit into three steps.
+_FEW_SAMPLES = 1500
 
 #: Steps that take as long as it takes to weigh the counts of a group.
 _STEPS_OF_GROUP = 2
@@ -30,7 +31,7 @@ _BASES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 64, 128, 256)
 
 @dataclass(frozen=True, eq=False)
 class DigitOrders:
-    """Samples of a number outcome as they lie on a device, each once in each order but the samples of digit 0.
+    """Samples of a number outcome as they lie on a device, in several orders.
 
     Attributes
     ----------
@@ -39,15 +40,15 @@ class DigitOrders:
     group_end : (n_groups,) int32
         Steps at which groups end.
     group_weight : (n_groups,) int32
-        What a sample counted until then, in this order, adds to the sum of scores above the lowest.
+        What a sample counted until then, in this order, adds to the sum of scores above the offset.
     group_begins_order : (n_groups,) int32
         Whether counting begins anew, 0 or 1.
     step_weight : (n_steps,) int32
         What a sample of each step adds to the sum of scores; together in all orders, its score.
     counted_from : int
         The first step of the last order, which has all samples.
-    lowest : int
-        The lowest score.
+    offset : int
+        What a sample adds to the sum of scores besides.
     """
 
     bytes_of_steps: npt.NDArray[np.int32]
@@ -56,7 +57,7 @@ class DigitOrders:
     group_begins_order: npt.NDArray[np.int32]
     step_weight: npt.NDArray[np.int32]
     counted_from: int
-    lowest: int
+    offset: int
 
     @property
     def n_steps(self) -> int:
@@ -68,9 +69,9 @@ class DigitOrders:
 
     @cached_property
     def for_products(self) -> npt.NDArray[np.int32]:
-        """As warps take them that count products: ends from 0 on, weights, beginnings of orders, the lowest score."""
+        """As warps take them that count products: ends from 0 on, weights, beginnings of orders, the offset."""
         return np.concatenate(
-            [[0], self.group_end, self.group_weight, self.group_begins_order, [self.lowest]], dtype=np.int32
+            [[0], self.group_end, self.group_weight, self.group_begins_order, [self.offset]], dtype=np.int32
         )
 
     @cached_property
@@ -79,8 +80,15 @@ class DigitOrders:
         return np.concatenate([[self.counted_from, self.n_steps], self.step_weight], dtype=np.int32)
 
 
-def digit_orders(planes: BitPlanes) -> DigitOrders:
+def segment_steps(dimensions: int, n_samples: int) -> int:
+    """Return how many steps kernels copy at a time: groups are multiples of them, so few where samples are few."""
+    return 2 if dimensions == 2 or n_samples < _FEW_SAMPLES else 4
+
+
+def digit_orders(planes: BitPlanes, segment_steps: int = 2) -> DigitOrders:
     """Return the orders of the planes of a number outcome, in the base that is counted fastest.
+
+    Groups are multiples of `segment_steps` steps.
 
     Examples
     --------
@@ -100,8 +108,8 @@ def digit_orders(planes: BitPlanes) -> DigitOrders:
     most = int(above.max())
     values, sizes = np.unique(above, return_counts=True)
     bases = sorted({max(2, min(base, most + 1)) for base in _BASES})
-    base = min(bases, key=lambda base: _cost(values, sizes, base, most))
-    return _in_base(used, above, lowest, base, most)
+    base = min(bases, key=lambda base: _cost(values, sizes, base, most, segment_steps))
+    return _in_base(used, above, lowest, base, most, segment_steps)
 
 
 def _n_digits(base: int, most: int) -> int:
@@ -111,38 +119,41 @@ def _n_digits(base: int, most: int) -> int:
     return n
 
 
-def _cost(values: IntArray, sizes: IntArray, base: int, most: int) -> float:
+def _cost(values: IntArray, sizes: IntArray, base: int, most: int, segment_steps: int) -> float:
     """Return how long counting takes in this base, in steps."""
     cost = 0.0
     for power in range(_n_digits(base, most)):
         n_bytes = np.bincount(values // base**power % base, weights=sizes)
-        n_segments = np.ceil(n_bytes / _BYTES_OF_SEGMENT)
-        # Samples of digit 0 are counted in one order.
-        cost += SEGMENT_STEPS * n_segments[power > 0 :].sum() + _STEPS_OF_GROUP * np.count_nonzero(n_bytes[1:])
+        n_segments = np.ceil(n_bytes / (segment_steps * _BYTES_OF_STEP))
+        # The largest group is counted in one order.
+        n_segments = n_segments.sum() - (n_segments.max() if power > 0 else 0)
+        cost += segment_steps * n_segments + _STEPS_OF_GROUP * (np.count_nonzero(n_bytes) - 1)
     return float(cost)
 
 
-def _in_base(used: IntArray, above: IntArray, lowest: int, base: int, most: int) -> DigitOrders:
+def _in_base(used: IntArray, above: IntArray, lowest: int, base: int, most: int, segment_steps: int) -> DigitOrders:
     places, ends, weights, begins, of_steps = [], [], [], [], []
     n_steps = counted_from = 0
+    offset = lowest
     for power in reversed(range(_n_digits(base, most))):
         counted_from, worth = n_steps, base**power
         digit = above // worth % base
-        present = np.unique(digit)[::-1].tolist()
-        if power > 0 and present[-1] == 0:
-            present.pop()
-        for which, value in enumerate(present):
-            below = present[which + 1] if which + 1 < len(present) else 0
-            group = used[digit == value]
-            n_segments = -(-len(group) // _BYTES_OF_SEGMENT)
-            padded = np.full(n_segments * _BYTES_OF_SEGMENT, -1, dtype=np.int32)
-            padded[: len(group)] = group
-            n_steps += n_segments * SEGMENT_STEPS
+        sizes = np.bincount(digit, minlength=base)
+        largest = int(sizes.argmax())
+        offset += largest * worth
+        groups = [value for value in np.flatnonzero(sizes)[::-1].tolist() if value != largest]
+        if power == 0:
+            groups.append(largest)
+        for which, (value, following) in enumerate(zip(groups, [*groups[1:], largest], strict=False)):
+            n_new = -(-int(sizes[value]) // (segment_steps * _BYTES_OF_STEP)) * segment_steps
+            padded = np.full(n_new * _BYTES_OF_STEP, -1, dtype=np.int32)
+            padded[: sizes[value]] = used[digit == value]
+            n_steps += n_new
             places.append(padded)
             ends.append(n_steps)
-            weights.append((value - below) * worth)
+            weights.append((value - following) * worth)
             begins.append(which == 0)
-            of_steps += [value * worth + (lowest if power == 0 else 0)] * (n_segments * SEGMENT_STEPS)
+            of_steps += [(value - largest) * worth + (offset if power == 0 else 0)] * n_new
     return DigitOrders(
         bytes_of_steps=np.concatenate(places),
         group_end=np.array(ends, dtype=np.int32),
@@ -150,5 +161,5 @@ def _in_base(used: IntArray, above: IntArray, lowest: int, base: int, most: int)
         group_begins_order=np.array(begins, dtype=np.int32),
         step_weight=np.array(of_steps, dtype=np.int32),
         counted_from=counted_from,
-        lowest=lowest,
+        offset=offset,
     )

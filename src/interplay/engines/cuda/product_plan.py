@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.engines.cuda.digit_orders import SEGMENT_STEPS
+from interplay.engines.cuda.digit_orders import segment_steps
 from interplay.engines.cuda.kernels import EVERY_MEMBER, NUMBERS
 from interplay.engines.cuda.layout import FRAGMENT_ROWS, LaneLayout, TileRecords
 
@@ -22,11 +22,14 @@ _MAX_PREFIX = 3
 #: Products of a tuple in one cell of its prefix, of all classes: a thread holds them in registers.
 _MAX_PRODUCTS = 64
 
+#: Sums below become floats by way of their bits.
+_SMALL_SUMS = 1 << 22
+
 #: Steps of a segment where samples are many, and the share of all steps that segments may add to them, as zeros.
 _LONG_SEGMENT, _MAX_WASTED = 8, 0.05
 
-#: Rows that `bound_products` takes at a time, and its threads.
-ROWS_OF_STRIP, BOUND_THREADS = 8, 128
+#: Threads of `bound_products`.
+BOUND_THREADS = 128
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class ProductVariant:
     ----------
     n_classes : int
         2 where the outcome is a number: the samples, and the sum of their scores.
+    count_bits : int
+        Bits of the samples in a word, where sums are above them.
     segment_steps : int
         Steps of 256 samples that are copied at a time.
     """
@@ -52,6 +57,8 @@ class ProductVariant:
     warp_groups: bool = False
     every_member: bool = False
     of_numbers: bool = False
+    small_sums: bool = False
+    count_bits: int = 0
 
     @property
     def words_of_pair(self) -> int:
@@ -79,6 +86,11 @@ class ProductVariant:
         return 64 if self.dimensions > 2 or self.of_numbers else 128
 
     @property
+    def rows_of_strip(self) -> int:
+        """Rows that `bound_products` takes at a time."""
+        return 16 if self.of_numbers else 8
+
+    @property
     def count_threads(self) -> int:
         return 128 * self.mask_groups
 
@@ -87,7 +99,7 @@ class ProductVariant:
         """Blocks of threads that count on a multiprocessor at a time."""
         if self.mask_groups > 1:
             return 1
-        return 3 if self.of_numbers else 2
+        return 4 if self.of_numbers else 2
 
     @property
     def count_shared_bytes(self) -> int:
@@ -104,7 +116,8 @@ class ProductVariant:
         return ("-DINTERPLAY_TENSOR_CORES",) * (self.counting == "tensor") + self._outcome_defines()
 
     def _outcome_defines(self) -> tuple[str, ...]:
-        return (NUMBERS,) if self.of_numbers else ()
+        shared_word = (f"-DCOUNT_BITS={self.count_bits}",) if self.paired else ()
+        return (NUMBERS, *shared_word) if self.of_numbers else ()
 
     def count_defines(self) -> tuple[str, ...]:
         return (
@@ -132,6 +145,7 @@ class ProductVariant:
             f"-DPREFIX_LEVELS={self.prefix_levels}",
             *((EVERY_MEMBER,) if self.every_member else ()),
             *self._outcome_defines(),
+            *(("-DSMALL_SUMS",) if self.small_sums else ()),
             f"-DPAIRED_COUNTS={int(self.paired)}",
         )
 
@@ -147,6 +161,7 @@ def choose_products(
     warp_groups: bool = False,
     every_member: bool = False,
     of_numbers: bool = False,
+    max_sum: int = 0,
 ) -> ProductVariant | None:
     """Return how to search by batches, or None where there are too many dimensions, levels or classes for it.
 
@@ -160,6 +175,8 @@ def choose_products(
         Whether tuples are sought of which every member gains.
     of_numbers : bool
         Whether the outcome is a number.
+    max_sum : int
+        No sum of scores is larger, in absolute value.
 
     Examples
     --------
@@ -172,7 +189,10 @@ def choose_products(
     """
     n_classes = 2 if of_numbers else len(class_sizes)
     warp_groups = warp_groups and counting == "tensor"
-    paired = n_classes == 2 and not of_numbers and int(class_sizes.max()) < 1 << 16
+    count_bits = int(class_sizes.max()).bit_length() if of_numbers else 0
+    paired = n_classes == 2 and int(class_sizes.max()) < 1 << 16
+    if of_numbers:
+        paired = max_sum << count_bits < 1 << 31
     products = (row_levels - 1) * (column_levels - 1) * n_classes
     if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
         return None
@@ -185,11 +205,15 @@ def choose_products(
         paired=paired,
         counting=counting,
         segment_steps=(
-            SEGMENT_STEPS if of_numbers else _segment_steps(dimensions, class_sizes, warp_groups=warp_groups)
+            segment_steps(dimensions, int(class_sizes.sum()))
+            if of_numbers
+            else _segment_steps(dimensions, class_sizes, warp_groups=warp_groups)
         ),
         warp_groups=warp_groups,
         every_member=every_member,
         of_numbers=of_numbers,
+        small_sums=of_numbers and max_sum < _SMALL_SUMS,
+        count_bits=count_bits,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles, starts_of
 from interplay.engines.cuda.devices import DeviceLimits, NotForDevices
-from interplay.engines.cuda.digit_orders import digit_orders
+from interplay.engines.cuda.digit_orders import digit_orders, segment_steps
 from interplay.engines.cuda.kernel_loader import Kernel
 from interplay.engines.cuda.kernels import MAX_BLOCK, SearchVariant, choose_variant
 from interplay.engines.cuda.layout import LaneLayout, TileRecords, fragments_kernel
@@ -136,7 +136,7 @@ class WorkPlan:
         self._planes, self.layout, self.records, self._limits = planes, layout, records, limits
         self._n_tuples: FloatArray = tiles.n_tuples
         self.dimensions = self._k = tiles.dimensions
-        self.orders = digit_orders(planes) if planes.of_numbers else None
+        self.orders = digit_orders(planes, segment_steps(self._k, planes.n_samples)) if planes.of_numbers else None
         self.n_steps = int(planes.class_word_start[-1]) // 4 if self.orders is None else self.orders.n_steps
         self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
         self.n_classes = n_classes = planes.cell_size
@@ -144,6 +144,7 @@ class WorkPlan:
         self.bound_constants = self.pseudocounts
         if planes.of_numbers:
             self.bound_constants = sum_constants(planes, pseudocount, self.max_cells)
+        self._max_sum = 0 if planes.scores is None else int(np.abs(planes.scores).max()) * planes.n_samples
         distinct = np.unique(layout.n_levels[records.lane])
         self.scored_levels = int(distinct[0]) if len(distinct) == 1 and distinct[0] <= _FEW_LEVELS else 0
         is_small = self.max_cells * n_classes <= _FEW_COUNTERS and self._k < _THREADS_OF_SMALL_TUPLE
@@ -196,6 +197,7 @@ class WorkPlan:
                 warp_groups=self._limits.warp_groups,
                 every_member=self.every_member,
                 of_numbers=self._planes.of_numbers,
+                max_sum=self._max_sum,
             )
             many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
             if self._planes.of_numbers or (products is not None and n_samples >= many):
