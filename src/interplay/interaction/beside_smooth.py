@@ -12,13 +12,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.interaction.tuple_samples import tuple_samples
-from interplay.statistics.interaction.interaction_test import chi2_log_tail
-from interplay.statistics.interaction.smooth_test import smooth_test
+from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.smooth_columns import spline_columns
 
@@ -42,11 +41,7 @@ def beside_smooth(
     coding: str = "levels",
     n_threads: int = 1,
 ) -> Tests:
-    """Fill in the p-values beside smooth effects of some rows; members are numbered as in `coded`.
-
-    With ranks as the scale, a sum of effects bends: such an interaction must show on the values as well (p < `level`,
-    not adjusted). Where it does not, the p-value is the one on values.
-    """
+    """Fill in the p-values beside smooth effects of some rows; members are numbered as in `coded`."""
     is_cut = ~coded.coder.is_discrete
     rows = rows[is_cut[tested.tuples[rows]].any(axis=1)]
     if not len(rows):
@@ -71,14 +66,9 @@ def beside_smooth(
 
     found = map_in_threads(test, range(len(rows)), n_threads)
     p = p_values(again, np.array([one[0][0] for one in found]), np.array([one[0][1] for one in found]))
-    if isinstance(outcome, NumberOutcome) and outcome.scale == "ranks":
-        on_values = [(np.nan, 1) if one[1] is None else one[1] for one in found]
-        log_p = chi2_log_tail(np.array([chi2 for chi2, _ in on_values]), np.array([df for _, df in on_values]))
-        p = np.where(np.exp(log_p) >= level, np.maximum(p, np.exp(log_p)), p)
-    smooth_log_p = tested.smooth_log_p.copy()
-    with np.errstate(divide="ignore"):
-        smooth_log_p[rows] = np.log(np.where(np.isnan(p), 1.0, p))
-    return replace(tested, smooth_log_p=smooth_log_p)
+    log_p = tested.smooth_log_p.copy()
+    log_p[rows] = smooth_log_p(p, [other for _, other in found], level)
+    return replace(tested, smooth_log_p=log_p)
 
 
 class _Splines:

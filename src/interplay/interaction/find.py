@@ -15,7 +15,7 @@ from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT
 from interplay.engines.choice import EngineChoice
-from interplay.interaction.beside_covariates import as_the_search, beside_covariates, corrected_p_values
+from interplay.interaction.beside_covariates import as_the_search, beside_covariates
 from interplay.interaction.beside_smooth import beside_smooth
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.product_screen import check_products
@@ -27,6 +27,7 @@ from interplay.results.interactions import Interactions
 from interplay.results.provenance import search_record
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.plan import about_search
+from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples

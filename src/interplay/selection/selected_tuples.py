@@ -12,12 +12,12 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
 from interplay.codes.coded import CodedComparison
-from interplay.interaction.beside_covariates import corrected_p_values
 from interplay.interaction.beside_smooth import beside_smooth
 from interplay.interaction.p_value_caps import PValueCaps, listed_method
 from interplay.interaction.tests import Tables, make_tuple_tests
 from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
+from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests

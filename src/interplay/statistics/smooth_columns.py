@@ -46,7 +46,9 @@ def spline_columns(values: FloatArray) -> FloatArray:
     known = x[~is_missing]
     knots = np.unique(np.quantile(known, KNOT_QUANTILES))
     if len(knots) < len(KNOT_QUANTILES):
-        knots = np.unique(np.quantile(np.unique(known), KNOT_QUANTILES))
+        different = np.unique(known)
+        few = len(different) <= len(KNOT_QUANTILES)
+        knots = different if few else np.quantile(different, KNOT_QUANTILES)
     columns = [x - knots[0], *_bends((x - knots[0]) / (knots[-1] - knots[0]), knots)]
     scaled = []
     for column in columns:

@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome, Outcome, numbered
-from interplay.statistics.class_model import class_log_likelihood
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome, numbered
+from interplay.statistics.class_model import class_log_likelihood, probit_log_likelihood
 from interplay.statistics.covariate_test import cell_columns, independent_columns, nested_linear_test
 from interplay.statistics.number_interaction.f_test import fewest_in_cell
 
@@ -56,14 +56,30 @@ def interaction_beside(
     if isinstance(outcome, NumberOutcome):
         smaller, larger, rows = _number_models(outcome, levels, columns, stratum=stratum, dosages=dosages, known=known)
         return nested_linear_test(outcome.scores[known][rows], smaller, larger)
-    smaller, larger = _cell_models(levels, columns, stratum)
-    smaller, larger = independent_columns(smaller), independent_columns(larger)
     codes = outcome.codes[known]
     n_classes = int(codes.max(initial=0)) + 1
+    smaller, larger = (independent_columns(each) for each in _cell_models(levels, columns, stratum))
     df = (larger.shape[1] - smaller.shape[1]) * (n_classes - 1)
     if df <= 0:
         return 0.0, 0
     fits = [class_log_likelihood(codes, each, n_classes) for each in (larger, smaller)]
+    return max(2.0 * (fits[0] - fits[1]), 0.0), df
+
+
+def probits_beside(
+    outcome: DecisionClasses,
+    levels: IntArray,
+    columns: FloatArray,
+    *,
+    known: IntArray | slice = slice(None),
+    stratum: IntArray | None = None,
+) -> tuple[float, int]:
+    """Test the same for two classes with probits in the place of log odds."""
+    smaller, larger = (independent_columns(each) for each in _cell_models(levels, columns, stratum))
+    df = larger.shape[1] - smaller.shape[1]
+    if df <= 0:
+        return 0.0, 0
+    fits = [probit_log_likelihood(outcome.codes[known], each) for each in (larger, smaller)]
     return max(2.0 * (fits[0] - fits[1]), 0.0), df
 
 
