@@ -1,9 +1,9 @@
-"""Do numbers interact because they were cut? Shares of tables with a significant pair, before and after the second test.
+"""Do numbers interact because they were cut? Shares of tables with a significant pair, before and after a second test.
 
     python benchmarks/cut_numbers.py [--tables 60] [--jobs 2] [--only TEXT] [--page]
 
-Each table has ten columns of numbers, of which the first two matter. *Before* is the interaction of the levels alone, as
-it is searched; *after* the same beside smooth effects of the numbers (`p_smooth`). Holm 0.05. Of additive truths any
+Each table has ten columns of numbers, of which the first two matter. *Before* is the interaction of the levels alone,
+as it is searched; *after* the same beside smooth effects of the numbers (`p_smooth`). Holm 0.05. Of additive truths any
 pair is false; of interactions, found is the pair of the first two. The columns of the page are these shares.
 """
 

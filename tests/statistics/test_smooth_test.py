@@ -104,7 +104,9 @@ def test_classes_are_those_of_statsmodels(n_classes):
     large, small = (model(f"y ~ {each} + {splines}", data).fit(disp=0, maxiter=100) for each in terms)
     expected = 2 * (large.llf - small.llf)
     assert (df, chi2) == (n_classes - 1, pytest.approx(expected, rel=1e-6))
-    assert np.exp(chi2_log_tail(np.array([chi2]), np.array([df])))[0] == pytest.approx(stats.chi2.sf(expected, df), rel=1e-6)
+    assert np.exp(chi2_log_tail(np.array([chi2]), np.array([df])))[0] == pytest.approx(
+        stats.chi2.sf(expected, df), rel=1e-6
+    )
     if n_classes == 2:
         large, small = (smf.probit(f"y ~ {each} + {splines}", data).fit(disp=0, maxiter=100) for each in terms)
         assert other == (pytest.approx(2 * (large.llf - small.llf), rel=1e-6), 1)

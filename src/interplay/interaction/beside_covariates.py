@@ -12,8 +12,8 @@ from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.task import InteractionTask
 from interplay.interaction.tuple_samples import tuple_samples
 from interplay.statistics.interaction.beside_test import interaction_beside
-from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
+from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tuple_tests import TupleTests
 

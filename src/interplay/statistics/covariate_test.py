@@ -108,7 +108,8 @@ def hazard_test(
     constant = np.ones((len(time), 1))
     # Hazards have no constant: it stands first, and is left out again.
     smaller, larger = (
-        independent_columns(np.hstack([constant, cell_columns(each)[:, 1:], design]))[:, 1:] for each in (part_cells, cells)
+        independent_columns(np.hstack([constant, cell_columns(each)[:, 1:], design]))[:, 1:]
+        for each in (part_cells, cells)
     )
     df = larger.shape[1] - smaller.shape[1]
     if df <= 0 or not event.any():
