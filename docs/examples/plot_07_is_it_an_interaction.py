@@ -104,7 +104,7 @@ for kind in kinds:
 # Numbers are cut
 # ---------------
 # The test concerns the levels, high and low. If the log odds are a sum of effects of the *numbers*, cutting them at the
-# median creates a small interaction of the levels. It does not matter below about 12,000 samples. With more samples,
-# the result says so; then check it by a regression with the numbers themselves.
+# median can create a small interaction of the levels. So every significant tuple is tested again beside smooth effects
+# of the numbers themselves, ``p_smooth``; a tuple that does not hold there is not called an interaction.
 additive = people["additive_1"] + people["additive_2"]
 print(interplay.interactions(people, ill(2 * additive), variables=["additive_1", "additive_2"], require="all", max_p=1))

@@ -82,7 +82,7 @@ def test_p_values_are_those_of_brute_force(settings):
     assert table["p_adjusted"].is_monotonic_increasing
     significant = interplay.interactions(X, y, groups=donor, level=0.6, **settings)
     pd.testing.assert_frame_equal(
-        significant.table, found.table[found.table["significant"]].reset_index(drop=True), check_dtype=False
+        significant.table, found.table[found.table["p_adjusted"] < 0.6].reset_index(drop=True), check_dtype=False
     )
 
 
@@ -95,7 +95,7 @@ def test_donors_without_interactions(shift):
         X[:, :4] += shift * y[:, np.newaxis]
         n_plain += bool(interplay.interactions(X, y).significant)
         n_grouped += bool(interplay.interactions(X, y, groups=donor).significant)
-    assert n_plain >= 8
+    assert n_plain >= 5
     assert n_grouped <= 3  # 4 or more have a probability of 0.016 at a rate of 0.05
 
 

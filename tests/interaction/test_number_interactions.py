@@ -131,7 +131,8 @@ def test_columns_of_the_table() -> None:
     found = interplay.interactions(X, pd.Series(y, name="yield"), top=4)
     table = found.table
     assert list(table.columns) == [
-        "members", "f", "df", "df_residual", "p_value", "p_adjusted", "significant", "method", "p_robust",
+        "members", "f", "df", "df_residual", "p_value", "p_adjusted", "p_smooth",
+        "p_smooth_adjusted", "holds_smooth", "significant", "method", "p_robust",
         "holds_robust", "p_other_scale", "scales", "effect", "ci_low", "ci_high", "effect_sd", "residual", "cell",
         "n_samples", "gain_1", "gain_2", "alone_1", "alone_2", "effect_1", "effect_2",
     ]  # fmt: skip

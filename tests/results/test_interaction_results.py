@@ -140,13 +140,24 @@ def test_the_cell_of_the_largest_residual_is_in_words():
     assert with_city["cell"].endswith((": ill", ": well"))
 
 
-def test_many_samples_of_cut_numbers_are_warned_of():
+def test_effects_of_cutting_are_told():
+    """Correlated skewed numbers whose effects add up: no interaction, in words, table, graph and report."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(12_000, 3))
-    y = rng.integers(0, 2, 12_000)
-    assert any("cutting numbers into levels" in note for note in interplay.interactions(X, y, max_p=1).notes())
-    whole = (X > 0).astype(int)
-    assert not any("cutting" in note for note in interplay.interactions(whole, y, max_p=1).notes())
+    latent = rng.normal(size=(2000, 3))
+    latent[:, 1] = 0.7 * latent[:, 0] + 0.714 * latent[:, 1]
+    X = np.exp(latent)
+    found = interplay.interactions(X, X[:, 0] + X[:, 1] + rng.normal(size=2000), scale="values")
+    assert found.significant == []
+    row = found.table.set_index("members").loc[[("x0", "x1")]].iloc[0]
+    assert row["p_adjusted"] < 0.05 <= row["p_smooth_adjusted"]
+    assert not row["holds_smooth"]
+    assert any("1 of 1 tuples with a significant interaction of levels is only" in note for note in found.notes())
+    assert found.only_significant().table.empty
+    from interplay.report.interaction_page import interactions_page
+
+    page = interactions_page(found)
+    assert "effect of cutting" in page
+    assert "natural cubic splines" in page
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ The path of every question: call → study → plan → search (into a sink) →
     find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little
     in_groups.py            the same for samples that belong together: permutations of whole groups' labels
     relabeled_screen.py     many labelings  → the smallest p-values of each
+    tuple_samples.py        a tuple         → levels of its members, sample by sample
+    beside_smooth.py        significant tuples of cut numbers tested again beside smooth effects of the numbers
     beside_covariates.py    significant tuples tested again with covariates
     merge.py                parts of all shards → one result     `merge_interactions`
 

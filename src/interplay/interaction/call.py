@@ -168,8 +168,11 @@ def interactions(
     tested again where cells may differ in their variances (HC3), and on the other scale: effects that multiply interact
     on values and add up in logarithms.
 
-    Numbers are cut into levels first. With more than about 12,000 samples, cutting can create an interaction of the
-    levels from effects that add up in the numbers; the result then says so.
+    Numbers are cut into levels first. Effects that add up in skewed or correlated numbers can interact in their levels.
+    So a significant tuple of cut numbers is tested again beside natural splines of the numbers, and of proper subsets'
+    products: by nested logistic, multinomial or linear models. An interaction must be significant there as well. By
+    ranks it must show on the values too, and of two classes with probits (p < `level`, not adjusted). A tuple that does
+    not hold stays listed and is not significant; the summary says so.
 
     Examples
     --------

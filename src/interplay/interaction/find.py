@@ -16,6 +16,7 @@ from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT
 from interplay.engines.choice import EngineChoice
 from interplay.interaction.beside_covariates import as_the_search, beside_covariates
+from interplay.interaction.beside_smooth import beside_smooth
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.product_screen import check_products
 from interplay.interaction.screen import ScreenedTuples, screen_tuples
@@ -26,6 +27,7 @@ from interplay.results.interactions import Interactions
 from interplay.results.provenance import search_record
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.plan import about_search
+from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
@@ -97,6 +99,7 @@ def find_interactions(
             cap, n_screens = wider, n_screens + 1
     wanted = wanted_tuples(found, caps, is_part=task.shard is not None, keeps_all=len(tables) > 1)
     with handing_over(lambda: wanted, checkpoint=checkpoint):
+        wanted = _beside_smooth(task, coded, wanted, choice.n_threads)
         return named_result(
             task,
             wanted,
@@ -112,6 +115,25 @@ def find_interactions(
                 "layout": screened.layout,
             },
         )
+
+
+def _beside_smooth(task: InteractionTask, coded: CodedComparison, wanted: TupleTests, n_threads: int) -> TupleTests:
+    """Test significant tuples of cut numbers again; of a part, all tuples that may be significant in the whole."""
+    caps, discretizations = task.caps, task.settings.discretizations
+    may_be = wanted.is_significant(caps.level)
+    if task.shard is not None:
+        may_be |= wanted.p_value <= caps.significant_up_to()
+    again = beside_smooth(
+        coded,
+        wanted,
+        np.flatnonzero(may_be),
+        partial(corrected_p_values, discretizations=discretizations),
+        level=caps.level,
+        omit_missing=task.omits_missing,
+        coding=task.coding,
+        n_threads=n_threads,
+    )
+    return again.smooth_judged(partial(adjust_listed, method=caps.method, n_tests=caps.n_tests), caps.level)
 
 
 def cap_in_each(cap: float, discretizations: int) -> float:

@@ -20,6 +20,7 @@ from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
 from interplay.interaction.beside_covariates import beside_covariates
+from interplay.interaction.beside_smooth import beside_smooth
 from interplay.interaction.find import named_result
 from interplay.interaction.product_screen import check_products
 from interplay.interaction.relabeled_screen import RankedTuples, RelabeledScreen
@@ -86,6 +87,19 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
         p = _share_reached(smallest, log_p)
         return p, p
 
+    def p_values(again: TupleTests, chi2: FloatArray, df: IntArray) -> FloatArray:
+        return judge(again, chi2, df)[0]
+
+    tested = beside_smooth(
+        coded,
+        tested,
+        np.flatnonzero(tested.is_significant(caps.level)),
+        p_values,
+        level=caps.level,
+        omit_missing=omit_missing,
+        coding=task.coding,
+        n_threads=choice.n_threads,
+    ).smooth_judged(np.asarray, caps.level)
     about = about_relabelings(comparison, n_permutations=n_permutations)
     return named_result(
         task,

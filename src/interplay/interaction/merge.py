@@ -80,7 +80,9 @@ def _merged(parts: list[Interactions]) -> Interactions:
     everything = _best_discretizations(TupleTests.joined([part.tested for part in parts]))
     cap = _searched_up_to(caps, everything, [part.provenance["searched_up_to_p"] for part in parts])
     inside = everything.chosen(np.flatnonzero(everything.p_value <= cap)).by_p_value()
-    found = wanted_tuples(inside.adjusted(partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)), caps)
+    adjust = partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)
+    # A tuple that is significant only by cutting numbers stays listed, as it does where nothing is merged.
+    found = wanted_tuples(inside.adjusted(adjust), caps).smooth_judged(adjust, caps.level)
     assert isinstance(found, TestedTuples | TestedNumbers)
     variables = set(found.tuples.ravel().tolist())
     cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}

@@ -107,7 +107,7 @@ class InteractionPlots:
 def _draw_effects(ax: Axes, tested: TupleTests, place: np.ndarray, n: int, colour: str, label: str) -> None:
     has_effect = np.isfinite(tested.estimate[:n])
     value = np.where(has_effect, tested.estimate[:n], tested.residual[:n])
-    significant = np.nan_to_num(tested.p_adjusted[:n], nan=1.0) < 0.05
+    significant = tested.is_significant(0.05)[:n]
     error = np.stack([value - tested.ci_low[:n], tested.ci_high[:n] - value])
     ax.errorbar(
         value[has_effect],

@@ -54,14 +54,30 @@ def interactions_page(result: Interactions) -> str:
 
 def methods_words(result: Interactions) -> str:
     """Return a paragraph for the methods section of a paper."""
-    again = result.with_covariates
+    again, words = result.with_covariates, f"{_search_words(result)}{_smooth_words(result)}"
     if again is None:
-        return _search_words(result)
+        return words
     return (
-        f"{_search_words(result)} Significant tuples were tested again with "
+        f"{words} Significant tuples were tested again with "
         f"{', '.join(printable(name) for name in again.about)} as covariates, by "
         f"{'the likelihood ratio of logistic' if result.scale is None else 'the F test of linear'} "
         "models with and without the interaction; p-values were adjusted in the same way."
+    )
+
+
+def _smooth_words(result: Interactions) -> str:
+    if not any(cuts.is_cut for cuts in result.cuts):
+        return ""
+    if result.scale is None:
+        models = "logistic models" if len(result.class_sizes) == 2 else "multinomial models"
+        other = ", and p < {level:g} with probits in place of log odds" if len(result.class_sizes) == 2 else ""
+    else:
+        models = "linear models"
+        other = ", and p < {level:g} on the values of the outcome" if result.scale == "ranks" else ""
+    return (
+        " Significant tuples with numbers that were cut were tested again beside natural cubic splines of these "
+        f"numbers (four degrees of freedom each), by nested {models}; an interaction had to be significant there as "
+        f"well{other.format(level=result.settings['level'])}."
     )
 
 
@@ -152,10 +168,11 @@ def _beside(result: Interactions, row: int) -> list[str]:
 
 def _row(result: Interactions, row: int, has_effect: bool) -> str:
     tested, first = result.tested, result.first
+    of_cutting = tested.is_of_cutting(result.settings["level"])[row]
     badge = (
         '<span class="badge">interaction</span>'
         if result.is_significant[row]
-        else '<span class="badge no">not significant</span>'
+        else f'<span class="badge no">{"effect of cutting" if of_cutting else "not significant"}</span>'
     )
     if has_effect:
         effect = [_number(tested.estimate[row]), f"{_number(tested.ci_low[row])} … {_number(tested.ci_high[row])}"]

@@ -14,6 +14,7 @@
     interaction_summary.py     Interactions → a few lines of text
     replication.py             listed tuples and new samples → tests in the new samples
     number_replication.py      the same for one tuple and an outcome of numbers
+    smooth_replication.py      significant tuples there, tested again beside smooth effects of cut numbers
     provenance.py              when, by which engine and versions a result was made; of shards, summed
     summary_words.py           parts of a summary that both share: samples, classes, strata, cuts, table
     table_file.py              a table of results → a csv, tsv, json or Parquet file

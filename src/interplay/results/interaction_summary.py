@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from interplay.results.interactions import Interactions
 
-#: From this number of samples on, levels cut from numbers with additive effects can show a significant interaction.
-_CUTS_INTERACT_FROM = 12_000
-
 
 def headline(found: Interactions) -> str:
     """Return the number of interactions that were found, in one sentence."""
@@ -136,13 +133,13 @@ def _on_covariates(found: Interactions) -> str:
 
 
 def _on_cuts(found: Interactions) -> str:
-    n_samples = int(found.tested.n_samples.max(initial=0))
-    cut = [cuts.variable for cuts in found.cuts if cuts.is_cut]
-    if n_samples < _CUTS_INTERACT_FROM or not np.isin(found.tested.tuples, cut).any():
+    n_lost = int(found.tested.is_of_cutting(found.settings["level"]).sum())
+    if not n_lost:
         return ""
+    n_found = n_lost + int(found.is_significant.sum())
     return (
-        f"With {n_samples} samples, cutting numbers into levels can create an interaction of the levels from effects "
-        "that add up in the numbers: check these tuples with the numbers themselves."
+        f"{n_lost} of {n_found} tuples with a significant interaction of levels {_are(n_lost)} only an effect of "
+        "cutting numbers into levels: not significant beside smooth effects of the numbers themselves (p_smooth)."
     )
 
 
@@ -176,7 +173,8 @@ def _shown_rows(found: Interactions) -> pd.DataFrame:
     first = [] if found.first is None else ["first_p_value", *([f"first_{name}"] if has_effect else [])]
     beside = ["p_robust", "scales"] if found.scale is not None and not found.is_permuted else []
     again = [] if found.with_covariates is None else ["p_covariates_adjusted"]
+    smooth = ["p_smooth"] if np.isfinite(found.tested.smooth_log_p).any() else []
     statistic = statistic_name(found.tested)
-    columns = ["members", statistic, "df", "p_value", "p_adjusted", *again, "method", *beside, *effect, *first]
+    columns = ["members", statistic, "df", "p_value", "p_adjusted", *smooth, *again, "method", *beside, *effect, *first]
     rows = found.table.head(words.ROWS_SHOWN)[columns]
     return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])

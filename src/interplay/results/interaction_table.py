@@ -29,6 +29,7 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
         **of_kind.statistic,
         "p_value": tested.p_value,
         "p_adjusted": tested.p_adjusted,
+        **_smooth_columns(result),
         "significant": result.is_significant,
         "method": tested.method_names(),
         **of_kind.beside,
@@ -46,6 +47,18 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
     if result.settings["discretizations"] > 1:
         columns["discretization"] = tested.discretization
     return columns
+
+
+def _smooth_columns(result: Interactions) -> dict[str, Any]:
+    """Return the tests beside smooth effects, where numbers were cut."""
+    tested = result.tested
+    if not any(cuts.is_cut for cuts in result.cuts):
+        return {}
+    return {
+        "p_smooth": tested.p_smooth,
+        "p_smooth_adjusted": tested.smooth_adjusted,
+        "holds_smooth": tested.smooth_adjusted < result.settings["level"],
+    }
 
 
 class _Columns(NamedTuple):

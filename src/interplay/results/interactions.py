@@ -111,7 +111,10 @@ class Interactions(Result):
 
     @property
     def is_significant(self) -> BoolArray:
-        """Which of the listed tuples have an adjusted p-value below the significance level."""
+        """Which of the listed tuples have an adjusted p-value below the significance level.
+
+        Of cut numbers, beside smooth effects of the numbers as well.
+        """
         return self.tested.is_significant(self.settings["level"])
 
     @property
@@ -141,6 +144,10 @@ class Interactions(Result):
         (HC3), and with coding="dosage" the coefficient of the product; effect_sd is the same in standard deviations of
         the outcome. residual is that of a cell's mean, in its standard errors. effect_1, … are differences of means of
         each member by itself.
+
+        Where numbers were cut into levels: p_smooth is the p-value of a significant tuple beside smooth effects of the
+        numbers themselves (natural splines), p_smooth_adjusted the same adjusted for all tuples, and holds_smooth says
+        whether it is significant. A tuple that does not hold is an effect of cutting, and not significant.
 
         With groups, method is "permutations". p_value is the share of permutations of whole groups in which χ² ranks
         the tuple itself as high, and p_adjusted the share in which it ranks any tuple as high. chi2 and df only

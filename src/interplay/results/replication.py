@@ -17,6 +17,7 @@ from interplay.codes.cuts import NO_LEVEL
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.results.interactions import Interactions
 from interplay.results.number_replication import replicated_numbers
+from interplay.results.smooth_replication import replicated_beside_smooth
 from interplay.statistics.interaction.effect import adjusted_residuals
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS, adjust_listed
 from interplay.statistics.interaction.null_model_fit import fit_null_model
@@ -52,7 +53,9 @@ def replicate_in(
     outcome = _outcome_of(first, y, table.n_samples, strata)
     tested, counts = _test_all(first, table, number_of, outcome, strata)
     n = len(tested)
-    tested = tested.adjusted(partial(adjust_listed, method=method, n_tests=n)) if n else tested
+    if n:
+        adjust = partial(adjust_listed, method=method, n_tests=n)
+        tested = replicated_beside_smooth(first, tested.adjusted(adjust), table, number_of, outcome, strata, adjust)
     order = np.lexsort((np.arange(n), tested.log_p))
     sizes = [] if isinstance(outcome, NumberOutcome) else outcome.sizes.tolist()
     of_numbers = {"outcome": about_numbers(outcome)} if isinstance(outcome, NumberOutcome) else {}

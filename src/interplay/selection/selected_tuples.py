@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -10,14 +10,17 @@ from math import comb
 
 import numpy as np
 
-from interplay.base.arrays import IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
 from interplay.codes.coded import CodedComparison
+from interplay.interaction.beside_smooth import beside_smooth
 from interplay.interaction.p_value_caps import PValueCaps, listed_method
 from interplay.interaction.tests import Tables, make_tuple_tests
 from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
+from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 #: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.
@@ -89,13 +92,33 @@ def _tests_of_size(
     caps = PValueCaps(
         listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_families), None, None
     )
-    return make_tuple_tests(
+    tested = make_tuple_tests(
         tables,
         [chosen] * settings.discretizations,
         max_p=1.0,
         bootstrap_below=caps.significant_up_to(),
         seed=settings.random_state,
     )
+    # All that may be significant: of several comparisons, only all together tell which are.
+    here = adjust_listed(tested.p_value, caps.method, n_tests=comb(n_vars, size)) < settings.level
+    return beside_smooth(
+        coded,
+        tested,
+        np.flatnonzero(here | (tested.p_value <= caps.significant_up_to())),
+        partial(corrected_p_values, discretizations=settings.discretizations),
+        level=settings.level,
+        n_threads=coded.coder.n_jobs,
+    )
+
+
+def _judged(
+    some: list[TestedTuples | TestedNumbers], adjust: Callable[[FloatArray], FloatArray], level: float
+) -> list[TestedTuples | TestedNumbers]:
+    """Adjust the p-values beside smooth effects, over the tuples of all comparisons."""
+    joined = TupleTests.joined(some).smooth_judged(adjust, level)
+    ends = np.cumsum([len(tested) for tested in some])
+    of_each = np.split(joined.smooth_adjusted, ends[:-1])
+    return [replace(tested, smooth_adjusted=p) for tested, p in zip(some, of_each, strict=True)]
 
 
 def adjusted_tests(runs: Sequence[Run], settings: SelectionSettings, n_vars: int) -> list[Run]:
@@ -119,5 +142,10 @@ def adjusted_tests(runs: Sequence[Run], settings: SelectionSettings, n_vars: int
                 # Numbers are one comparison, with other tests beside; classes may be several.
                 is_number = isinstance(tested, TestedNumbers)
                 by_size[size - 2] = tested.adjusted(adjust) if is_number else replace(tested, p_adjusted=of_run)
+                adjusted[number] = replace(adjusted[number], tested=tuple(by_size))
+            judged = _judged([adjusted[number].tested[size - 2] for number in numbers], adjust, settings.level)
+            for number, tested in zip(numbers, judged, strict=True):
+                by_size = list(adjusted[number].tested)
+                by_size[size - 2] = tested
                 adjusted[number] = replace(adjusted[number], tested=tuple(by_size))
     return adjusted

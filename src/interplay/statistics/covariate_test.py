@@ -49,8 +49,8 @@ def covariate_test(
         Its degrees of freedom: columns of the one model that are not in the other, times the classes but one.
     """
     n_classes = int(codes.max()) + 1
-    of_parts = np.hstack([_dummies(each) for each in parts])
-    smaller, larger = (_independent(np.hstack([each, design])) for each in (of_parts, _dummies(cells)))
+    of_parts = np.hstack([cell_columns(each) for each in parts])
+    smaller, larger = (independent_columns(np.hstack([each, design])) for each in (of_parts, cell_columns(cells)))
     df = (larger.shape[1] - smaller.shape[1]) * (n_classes - 1)
     if df <= 0:
         return 0.0, 0
@@ -70,8 +70,8 @@ def linear_test(
 
     The statistic is that of the F test on the scale of χ²: it has the p-value of F where samples are few.
     """
-    of_parts = np.hstack([_dummies(each) for each in parts])
-    return nested_linear_test(scores, np.hstack([of_parts, design]), np.hstack([_dummies(cells), design]))
+    of_parts = np.hstack([cell_columns(each) for each in parts])
+    return nested_linear_test(scores, np.hstack([of_parts, design]), np.hstack([cell_columns(cells), design]))
 
 
 def nested_linear_test(scores: FloatArray, smaller: FloatArray, larger: FloatArray) -> tuple[float, int]:
@@ -79,7 +79,7 @@ def nested_linear_test(scores: FloatArray, smaller: FloatArray, larger: FloatArr
 
     The statistic is as in `linear_test`.
     """
-    smaller, larger = _independent(smaller), _independent(larger)
+    smaller, larger = independent_columns(smaller), independent_columns(larger)
     df, df_residual = larger.shape[1] - smaller.shape[1], len(scores) - larger.shape[1]
     if df <= 0 or df_residual <= 0:
         return 0.0, 0
@@ -108,7 +108,8 @@ def hazard_test(
     constant = np.ones((len(time), 1))
     # Hazards have no constant: it stands first, and is left out again.
     smaller, larger = (
-        _independent(np.hstack([constant, _dummies(each)[:, 1:], design]))[:, 1:] for each in (part_cells, cells)
+        independent_columns(np.hstack([constant, cell_columns(each)[:, 1:], design]))[:, 1:]
+        for each in (part_cells, cells)
     )
     df = larger.shape[1] - smaller.shape[1]
     if df <= 0 or not event.any():
@@ -119,12 +120,13 @@ def hazard_test(
     return max(2.0 * (fits[0] - fits[1]), 0.0), df
 
 
-def _dummies(cells: IntArray) -> FloatArray:
+def cell_columns(cells: IntArray) -> FloatArray:
+    """Return a column of 0 and 1 for each cell."""
     numbers = numbered(cells)
     return np.asarray(numbers[:, np.newaxis] == np.arange(int(numbers.max()) + 1), dtype=np.float64)
 
 
-def _independent(columns: FloatArray) -> FloatArray:
+def independent_columns(columns: FloatArray) -> FloatArray:
     """Leave out columns that are sums of others, in the order in which they stand."""
     lengths = np.sqrt((columns**2).sum(axis=0))
     columns = columns[:, lengths > 0]

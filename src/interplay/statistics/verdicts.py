@@ -16,6 +16,7 @@ from interplay.statistics.interaction.tuple_tests import TupleTests
 
 #: A significant interaction of all members or of some, after adjustment for all tuples of as many members.
 INTERACTION = "interaction"
+#: Cut numbers must interact beside their smooth effects too.
 #: No interaction was found, and every member is relevant and has an effect by itself: the effects add up.
 ADDITIVE = "additive"
 #: No interaction was found, but not every member has an effect by itself: a partner by chance, or an interaction too
@@ -35,7 +36,8 @@ class Verdict(NamedTuple):
     members : tuple of int
         Numbers of the members that interact: of all, or of a part of the tuple. Empty without an interaction.
     p_value, p_adjusted : float
-        Of the interaction, before and after adjustment for all tuples of the search; NaN where not tested.
+        Of the interaction, before and after adjustment for all tuples of the search; NaN where not tested. Where a
+        significant tuple of cut numbers was tested beside smooth effects too, the larger adjusted one.
     log_or : float
         Its log odds ratio, for two levels and two classes, else NaN.
     effect : float
@@ -122,7 +124,7 @@ def _verdict(word: str, tested: TupleTests, row: int, members: tuple[int, ...]) 
         word,
         members,
         float(tested.p_value[row]),
-        float(tested.p_adjusted[row]),
+        float(tested.p_decisive[row]),
         estimate if isinstance(tested, TestedTuples) else math.nan,
         math.nan if isinstance(tested, TestedTuples) else estimate,
         float(tested.ci_low[row]),

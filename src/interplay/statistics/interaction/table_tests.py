@@ -68,6 +68,8 @@ def tested_tables(
         gain=gain,
         gain_alone=alone,
         df_alone=df_alone,
+        smooth_log_p=unknown,
+        smooth_adjusted=unknown,
         log_or_alone=_log_odds_alone(by_stratum),
     )
 

@@ -56,6 +56,11 @@ class TupleTests:
         Information of each member by itself.
     df_alone : (n, k) int64
         Degrees of freedom of `gain_alone`.
+    smooth_log_p : (n,) float64
+        ln p of the interaction beside smooth effects of the numbers themselves, for significant tuples whose members
+        are numbers that were cut; NaN for others.
+    smooth_adjusted : (n,) float64
+        The same adjusted as `p_adjusted`; NaN before that, and for others.
     """
 
     tuples: Annotated[IntArray, Check("n k", low=0, below="n_vars")]
@@ -73,6 +78,8 @@ class TupleTests:
     gain: Annotated[FloatArray, Check("n k")]
     gain_alone: Annotated[FloatArray, Check("n k")]
     df_alone: Annotated[IntArray, Check("n k")]
+    smooth_log_p: Annotated[FloatArray, Check("n", high=0, nan=True)]
+    smooth_adjusted: Annotated[FloatArray, Check("n", nan=True)]
 
     __test__ = False  # pytest: no test
 
@@ -126,8 +133,8 @@ class TupleTests:
         return self.chosen(np.lexsort(keys))
 
     def adjusted(self: Tests, adjust: Callable[[FloatArray], FloatArray]) -> Tests:
-        """Fill in the adjusted p-values."""
-        return replace(self, p_adjusted=adjust(self.p_value))
+        """Fill in the adjusted p-values; those beside smooth effects have to be judged again."""
+        return replace(self, p_adjusted=adjust(self.p_value), smooth_adjusted=np.full(len(self), np.nan))
 
     def of_discretization(self: Tests, discretization: IntArray) -> Tests:
         """Say in which discretisation each tuple was tested."""
@@ -137,9 +144,34 @@ class TupleTests:
     def p_value(self) -> FloatArray:
         return np.exp(self.log_p)
 
+    @property
+    def p_smooth(self) -> FloatArray:
+        return np.exp(self.smooth_log_p)
+
     def is_significant(self, level: float) -> BoolArray:
-        """Say which adjusted p-values are below the significance level."""
-        return relevant_mask(self.p_adjusted, level=level)
+        """Say which adjusted p-values are below the significance level, beside smooth effects too where tested so."""
+        return relevant_mask(self.p_adjusted, level=level) & ~self.is_of_cutting(level)
+
+    def is_of_cutting(self, level: float) -> BoolArray:
+        """Say which tuples are significant only because numbers were cut: not so beside their smooth effects."""
+        return relevant_mask(self.p_adjusted, level=level) & np.asarray(self.smooth_adjusted >= level)
+
+    @property
+    def p_decisive(self) -> FloatArray:
+        """The larger one of both adjusted p-values, where there are two."""
+        return np.fmax(self.p_adjusted, self.smooth_adjusted)
+
+    def smooth_judged(self: Tests, adjust: Callable[[FloatArray], FloatArray], level: float) -> Tests:
+        """Fill in the adjusted p-values beside smooth effects.
+
+        `adjust` gets p-values of all significant tuples: those of the search where nothing was cut.
+        """
+        rows = np.flatnonzero(relevant_mask(self.p_adjusted, level=level))
+        again = ~np.isnan(self.smooth_log_p[rows])
+        adjusted = np.full(len(self), np.nan)
+        if again.any():
+            adjusted[rows] = np.where(again, adjust(np.where(again, self.p_smooth[rows], self.p_value[rows])), np.nan)
+        return replace(self, smooth_adjusted=adjusted)
 
     def method_names(self) -> list[str]:
         return [METHODS[number] for number in self.method.tolist()]

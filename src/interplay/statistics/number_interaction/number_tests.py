@@ -112,6 +112,8 @@ def number_tests(
         gain=gain,
         gain_alone=alone,
         df_alone=df_alone,
+        smooth_log_p=np.full(len(tuples), np.nan),
+        smooth_adjusted=np.full(len(tuples), np.nan),
         f=tests.f,
         df_residual=tests.df_residual,
         robust_log_p=np.where(is_tested, robust_log_p, np.nan),

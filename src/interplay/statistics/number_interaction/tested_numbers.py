@@ -69,8 +69,7 @@ class TestedNumbers(TupleTests):
             return np.where(known, adjust(np.where(known, p_value, 1.0)), np.nan)
 
         return replace(
-            self,
-            p_adjusted=adjust(self.p_value),
+            super().adjusted(adjust),
             robust_adjusted=of_known(self.p_robust),
             other_adjusted=of_known(self.p_other),
         )

@@ -1,0 +1,47 @@
+"""A tuple → levels of its members, sample by sample, for second tests by models of samples."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
+from interplay.codes.coded import CodedComparison
+from interplay.codes.cuts import variable_cuts
+
+
+class TupleSamples(NamedTuple):
+    """The samples that have a level of every member of a tuple.
+
+    Attributes
+    ----------
+    known : (n_known,) int64
+        Their numbers.
+    levels : (k, n_known) int64
+    stratum : (n_known,) int64, or None
+    dosages : list of (n_known,) float64, or None
+        Where the product of dosages is tested.
+    """
+
+    known: IntArray
+    levels: IntArray
+    stratum: IntArray | None
+    dosages: list[FloatArray] | None
+
+
+def tuple_samples(
+    coded: CodedComparison, members: IntArray, d: int, *, omit_missing: bool, coding: str = "levels"
+) -> TupleSamples:
+    """Return the samples of a tuple in a discretisation; with `omit_missing`, without missing values of a member."""
+    coder, comparison = coded.coder, coded.comparison
+    levels = coder.codes_of(d, members).codes.astype(np.int64)
+    has_gaps = coded.has_missing_level & omit_missing
+    gaps = [(levels[i] == coder.n_levels[v] - 1) & has_gaps[v] for i, v in enumerate(members.tolist())]
+    known = np.flatnonzero(~np.any(gaps, axis=0))
+    levels = levels[:, known]
+    dosages = None
+    if coding == "dosage" and isinstance(comparison.outcome, NumberOutcome):
+        dosages = [variable_cuts(coder, v).dosages()[of] for v, of in zip(members.tolist(), levels, strict=True)]
+    strata = comparison.strata
+    return TupleSamples(known, levels, None if strata is None else strata.codes[known], dosages)
