@@ -5,7 +5,7 @@
 PLINK is called as a program (Debian: apt-get install plink1.9). It regresses the number on two dosages and their
 product. `coding="dosage"` with `scale="values"` tests the same: the coefficient and the statistic of every pair are
 compared within the six digits that PLINK prints. PLINK's p-value takes the statistic for χ², ours for F with residual
-degrees of freedom, so that ours is a little larger in few samples; PLINK's p-value is compared with χ² of our statistic.
+degrees of freedom, so that ours is a little larger. PLINK's p-value is compared with χ² of our statistic.
 
 Then both search all pairs of a larger file on one thread, in turns; the smallest times count. interplay is measured
 with dosages on ranks and values and with its default, nine cells on ranks.
@@ -29,8 +29,8 @@ import interplay
 from compare_plink import PRINTED, find_plink
 from machine import write_result
 
-#: p-values are printed with four digits.
-PRINTED_P = 6e-4
+#: p-values are printed with four digits, and PLINK's χ² differs by up to 0.16 % where they are below 1e-5.
+PRINTED_P = 2e-3
 
 CODINGS: dict[str, dict[str, Any]] = {
     "dosage, values": {"coding": "dosage", "scale": "values"},

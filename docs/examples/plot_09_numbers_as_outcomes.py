@@ -42,7 +42,7 @@ print(f"sex given others: p = {sex['p_given']:.1g}")
 # %%
 # What a cut loses
 # ----------------
-# ``decision_divisions=1`` cuts the outcome at its median. With 442 patients and such strong effects, a cut does no harm.
+# ``decision_divisions=1`` cuts the outcome at its median. With 442 patients and strong effects, a cut does no harm.
 # With fewer patients it does. We draw 120 of them, 20 times, and count the variables that are found.
 rng = np.random.default_rng(0)
 found: dict[str, list[int]] = {"number": [], "cut at the median": [], "Spearman": []}
@@ -74,9 +74,9 @@ pairs = interplay.interactions(X, y, top=5)
 print(pairs.summary())
 
 # %%
-# No pair is significant among 45. ``effect`` is the difference of differences, in units of the outcome: by how much more
-# the outcome grows from low to high values of one variable if the other is high. ``ci_low`` and ``ci_high`` say how
-# large it may be. An interval that reaches from -60 to 0 says that 442 patients are too few to exclude a large
+# No pair is significant among 45. ``effect`` is the difference of differences, in units of the outcome: by how much
+# more the outcome grows from low to high values of one variable if the other is high. ``ci_low`` and ``ci_high`` say
+# how large it may be. An interval that reaches from -60 to 0 says that 442 patients are too few to exclude a large
 # interaction.
 #
 # The scale decides
