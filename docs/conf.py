@@ -31,6 +31,8 @@ exclude_patterns = [
     "_generated/*.md",
     "interaction_table.md",  # a part of interactions.md
     "null_fits_table.md",  # a part of calibration.md
+    "number_noise_table.md",  # a part of calibration.md
+    "number_power_table.md",  # a part of power.md
     "power_*.md",  # parts of power.md
     "examples",
     "auto_examples/*.ipynb",

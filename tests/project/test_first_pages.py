@@ -73,3 +73,10 @@ def test_the_page_on_genotypes_runs(run_page, tmp_path: Path) -> None:
     assert variables["study"].n_samples == 590
     assert {"sid4", "sid16"} <= set(variables["result"].relevant)
     assert variables["pairs"].significant == [("sid4", "sid16")]
+
+
+def test_the_example_of_numbers(run_page) -> None:
+    shown = run_page("docs", "numbers.md")
+    found = shown["result"].table.set_index("variable").loc[shown["result"].relevant, "found"]
+    assert found.to_dict() == {"x0": "alone", "x3": "in pairs", "x42": "in pairs"}
+    assert shown["found"].significant == [("x3", "x42")]

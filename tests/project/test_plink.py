@@ -1,4 +1,4 @@
-"""interactions() beside PLINK 1.9's BOOST, where that is installed (Debian: apt-get install plink1.9)."""
+"""interactions() beside PLINK 1.9's BOOST and regression, where it is installed (Debian: apt-get install plink1.9)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 
 import compare_plink
 import interplay
+import plink_epistasis
 
 PROGRAM = compare_plink.find_plink()
 
@@ -33,3 +34,18 @@ def test_statistics_are_those_of_plink(tmp_path):
     assert (both["df"] <= both["DF"]).all()
     assert (both["df"] < both["DF"]).any()
     assert (both["df"] == both["DF"]).any()
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="PLINK 1.9 is not installed")
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_products_of_dosages_are_those_of_plink(tmp_path, missing):
+    pytest.importorskip("bed_reader")
+    bed = tmp_path / "trait.bed"
+    plink_epistasis.write_trait(bed, 800, 60, seed=2, missing=missing)
+    both = plink_epistasis.both_tests(PROGRAM, bed)
+    assert (both["_merge"] == "both").all()
+    assert len(both) == 60 * 59 // 2
+    same = plink_epistasis.same_digits(both)
+    assert same.all(axis=None), both[~same.all(axis=1)]
+    # χ² forgets that the variance is estimated.
+    assert (both["p_value"] > both["P"] * (1 - plink_epistasis.PRINTED_P) - 1e-4).all()

@@ -57,3 +57,16 @@ def test_the_true_pairs_replicate(run, capsys: pytest.CaptureFixture[str]) -> No
     estimates, repeated = found["estimates"], found["repeated"]
     assert sum(estimates) / len(estimates) > 2 > sum(repeated) / len(repeated)
     assert "the truth is 1.5" in capsys.readouterr().out
+
+
+def test_the_progress_of_diabetes(run) -> None:
+    found = run("plot_09")
+    assert len(found["result"].relevant) == 10
+    assert found["sex"]["found"] == "given others"
+    counts = found["found"]
+    # The number finds nearly as much as the best plain test, and more than its cut.
+    assert sum(counts["number"]) > sum(counts["cut at the median"]) + 10
+    assert sum(counts["number"]) > sum(counts["Spearman"]) - 20
+    assert not found["pairs"].significant
+    assert found["p_values"]["values"] < 1e-6 < 0.05 < found["p_values"]["logarithms"]
+    assert found["explained"]["selected columns"] > found["explained"]["all 110 columns"] + 0.1

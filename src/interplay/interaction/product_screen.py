@@ -14,7 +14,7 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.progress import ShowDone
 from interplay.codes.coded import CodedComparison
-from interplay.codes.cuts import variable_cuts
+from interplay.codes.cuts import block_cuts
 from interplay.interaction.number_tables import NumberTables
 from interplay.search.loop import Shard
 from interplay.statistics.number_interaction.pair_products import DosageBlock, product_ratios
@@ -86,7 +86,8 @@ class ProductScreen:
         coder = self._coded.coder
         variables = np.arange(block * _BLOCK, min((block + 1) * _BLOCK, coder.table.n_vars))
         codes = coder.codes_of(d, variables).codes
-        dosages = np.stack([variable_cuts(coder, v).dosages()[codes[row]] for row, v in enumerate(variables.tolist())])
+        cuts = block_cuts(coder, int(variables[0]), int(variables[-1]) + 1)
+        dosages = np.stack([cut.dosages()[row] for cut, row in zip(cuts, codes, strict=True)])
         if not self._omit_missing or not coder.has_missing_level[variables].any():
             return DosageBlock(dosages - dosages.mean(axis=1)[:, np.newaxis])
         missing = (coder.n_levels[variables] - 1)[:, np.newaxis]
