@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -50,6 +52,14 @@ def pytest_runtest_makereport(item: pytest.Item):  # type: ignore[no-untyped-def
     if not excused:
         report.outcome = "failed"
         report.longrepr = f"skipped although INTERPLAY_REQUIRE_ALL=1: {reason}"
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    """Close all figures after each test: pyplot keeps them, and warns of many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from interplay.codes.search_scores import lost_share, search_scores
 from interplay.study.number_outcome import number_outcome
 

@@ -1,15 +1,15 @@
-"""Gains about number outcomes: every searcher and instruction set against plain Python, bit for bit among themselves."""
+"""Gains about number outcomes: every searcher and instruction set against plain Python, and bit for bit alike."""
 
 from functools import partial
 from itertools import combinations
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import interplay
+import reference
 from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains, NumberOutcome
 from interplay.codes.planes import make_bit_planes
 from interplay.codes.search_scores import search_scores

@@ -98,7 +98,7 @@ def test_what_tiles_are_cut_by_comes_from_the_core() -> None:
     assert LANES == 256
     assert TRIPLE_BLOCK == 14
     assert [max_block_size(k) for k in (4, 5, 6, 9)] == [128, 32, 32, 32]
-    assert SEARCHERS == ("none", "triples", "pairs", "singles", "levels", "wide", "direct")
+    assert SEARCHERS == ("none", "triples", "pairs", "singles", "levels", "wide", "sums", "direct")
 
 
 @pytest.mark.parametrize(
@@ -313,6 +313,7 @@ def core_objects(**other) -> tuple[_core.Planes, _core.Tiles]:
         name: getattr(planes, name)
         for name in ("words", "plane_start", "n_levels", "class_word_start", "class_sizes", "n_vars")
     }
+    of_planes |= {"scores": np.empty(0, dtype=np.int32), "samples": np.empty(0, dtype=np.uint64)}
     of_tiles = {
         "n_levels": planes.n_levels,
         "n_vars": 6,
@@ -323,9 +324,7 @@ def core_objects(**other) -> tuple[_core.Planes, _core.Tiles]:
     }
     return (
         _core.Planes(**of_planes | {name: value for name, value in other.items() if name in of_planes}),
-        _core.Tiles(
-            **of_tiles | {name: value for name, value in other.items() if name not in ("words", "class_sizes")}
-        ),
+        _core.Tiles(**of_tiles | {name: value for name, value in other.items() if name in of_tiles}),
     )
 
 
@@ -335,6 +334,7 @@ def core_objects(**other) -> tuple[_core.Planes, _core.Tiles]:
         ("words", np.zeros((5, 16), dtype=np.uint64), "cut the planes"),
         ("class_sizes", np.array([600, 20]), "whole blocks"),
         ("n_vars", 7, "n_vars"),
+        ("scores", np.ones(128, dtype=np.int32), "has no classes"),
         ("n_levels", np.array([2, 2, 2, 2, 2, 3]), "one plane fewer"),
         ("n_levels", np.array([1, 1, 1, 1, 1, 1]), "one plane fewer"),
         ("order", np.array([0, 1, 2, 3, 4, 6]), "row out of range"),

@@ -59,9 +59,7 @@ def note_on_counts(values: FloatArray, decision: str) -> str:
     """
     if decision != "auto" or is_continuous(values):
         return ""
-    return (
-        f"y has {len(np.unique(values))} whole numbers, some of them rare, and is taken as numbers, not as classes"
-    )
+    return f"y has {len(np.unique(values))} whole numbers, some of them rare, and is taken as numbers, not as classes"
 
 
 def about_numbers(outcome: NumberOutcome) -> dict[str, Any]:
