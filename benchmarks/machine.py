@@ -22,11 +22,16 @@ def commit() -> str:
 
 
 def stamp() -> dict[str, Any]:
-    from interplay.cli.info import processor
     from interplay.engines.cpu import default_simd_level
 
+    try:
+        from interplay.cli.info import processor
+
+        name = processor()
+    except ImportError:  # without click, where only a search is measured
+        name = platform.processor()
     return {
-        "processor": processor(),
+        "processor": name,
         "cores": os.cpu_count(),
         "simd_level": default_simd_level(),
         "python": platform.python_version(),

@@ -5,7 +5,7 @@
 The lines, with their effects and noise, are in benchmarks/power/number_problems.py, the plain tests in
 benchmarks/power/plain_tests.py. The result is written after every line, and the same command goes on where it was
 stopped; more tables are added to those that are there. Selected variables are kept for each table as digits: how many
-true and how many false ones. `--slow-tables` adds Boruta and k-NN mutual information (about 20 s a table).
+true and how many false ones. `--slow-tables` adds Boruta and k-NN mutual information (about a minute a table).
 
 On one core a table takes about 0.15 s. `--print` shows the tables in Markdown, and `--pages` writes them into docs.
 """

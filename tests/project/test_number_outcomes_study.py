@@ -90,7 +90,7 @@ def test_the_pages_show_the_results_that_are_kept():
     rows = study.read_rows(study.RESULT)
     assert study.POWER_PAGE.read_text(encoding="utf-8") == study.power_table(rows)
     assert study.NOISE_PAGE.read_text(encoding="utf-8") == study.noise_table(rows)
-    assert set(rows) == set(study.LINES)
+    assert set(rows) <= set(study.LINES)
 
 
 def test_pairs_of_the_published_sets_are_judged_as_their_authors_do():
