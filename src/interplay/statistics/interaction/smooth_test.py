@@ -7,7 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, NumberOutcome, Outcome
-from interplay.statistics.interaction.beside_test import interaction_beside, probits_beside, values_beside
+from interplay.statistics.interaction.beside_test import (
+    interaction_beside,
+    nested_models,
+    probits_beside,
+    values_beside,
+)
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.smooth_columns import smooth_columns
 
@@ -21,7 +26,7 @@ def smooth_test(
     levels: IntArray,
     splines: Sequence[FloatArray | None],
     *,
-    known: IntArray | slice = slice(None),
+    known: IntArray | None = None,
     stratum: IntArray | None = None,
     dosages: Sequence[FloatArray] | None = None,
 ) -> tuple[tuple[float, int], tuple[float, int] | None]:
@@ -32,7 +37,7 @@ def smooth_test(
     splines : sequence of (n_known, n_columns) float64, or None
         Of each member, as `spline_columns` makes them; None for members that were not cut.
     outcome, levels, known, stratum, dosages
-        As in `interaction_beside`.
+        As in `nested_models`.
 
     Returns
     -------
@@ -43,14 +48,11 @@ def smooth_test(
         the user has chosen the scale, and for more classes.
     """
     columns = smooth_columns(splines, levels, stratum)
-    found = interaction_beside(outcome, levels, columns, known=known, stratum=stratum, dosages=dosages)
+    models = nested_models(outcome, levels, columns, known=known, stratum=stratum, dosages=dosages)
+    found = interaction_beside(outcome, models)
     if isinstance(outcome, NumberOutcome):
-        if outcome.scale != "ranks":
-            return found, None
-        return found, values_beside(outcome, levels, columns, known=known, stratum=stratum, dosages=dosages)
-    if outcome.n_classes != 2:
-        return found, None
-    return found, probits_beside(outcome, levels, columns, known=known, stratum=stratum)
+        return found, values_beside(outcome, models) if outcome.scale == "ranks" else None
+    return found, probits_beside(outcome, models) if outcome.n_classes == 2 else None
 
 
 def smooth_log_p(p_values: FloatArray, on_other_scale: Sequence[tuple[float, int] | None], level: float) -> FloatArray:
