@@ -40,7 +40,7 @@ class NestedModels(NamedTuple):
 
     @property
     def df(self) -> int:
-        return self.columns.shape[1] - self.n_smaller
+        return int(self.columns.shape[1]) - self.n_smaller
 
 
 def nested_models(
