@@ -29,8 +29,8 @@ import interplay
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import RESULTS, write_result
 
-#: Tables of another seed were looked at while the method was chosen.
-SEED = 20_321
+#: Tables of other seeds were looked at while the method was chosen.
+SEED = 71_003
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from patsy import dmatrix
 from scipy import stats
 
 from interplay.base.arrays import DecisionClasses
-from interplay.statistics.class_model import class_log_likelihood, probit_log_likelihood
+from interplay.statistics.class_model import class_likelihood_ratio
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.statistics.smooth_columns import KNOT_QUANTILES, smooth_columns, spline_columns
@@ -114,14 +113,14 @@ def test_classes_are_those_of_statsmodels(n_classes):
         assert other is None
 
 
-def test_likelihoods_of_cells_of_one_class():
+@pytest.mark.parametrize("probit", [False, True])
+def test_likelihoods_of_cells_of_one_class(probit):
     """A coefficient that grows without end: the likelihood has its limit."""
     cells = np.repeat(np.eye(3), 40, axis=0)
+    columns = np.column_stack([np.ones(120), cells[:, 1:]])
     codes = np.r_[np.zeros(40), np.ones(40), np.arange(40) % 2].astype(np.int64)
-    assert class_log_likelihood(codes, cells, 2) == pytest.approx(40 * np.log(0.5), abs=1e-6)
-    assert probit_log_likelihood(codes, cells) == pytest.approx(40 * np.log(0.5), abs=1e-6)
-    columns = sm.add_constant(np.random.default_rng(0).normal(size=(120, 3)))
-    assert class_log_likelihood(codes, columns, 2) == pytest.approx(sm.Logit(codes, columns).fit(disp=0).llf, rel=1e-9)
+    expected = 2 * (40 * np.log(0.5) - 120 * np.log(0.5))
+    assert class_likelihood_ratio(codes, columns, 1, 2, probit=probit) == pytest.approx(expected, abs=1e-6)
 
 
 def test_products_of_proper_subsets():

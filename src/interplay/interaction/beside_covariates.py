@@ -11,7 +11,7 @@ from interplay.codes.coded import CodedComparison
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.task import InteractionTask
 from interplay.interaction.tuple_samples import tuple_samples
-from interplay.statistics.interaction.beside_test import interaction_beside
+from interplay.statistics.interaction.beside_test import interaction_beside, nested_models
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
@@ -40,7 +40,7 @@ def beside_covariates(
     for place, members in enumerate(again.tuples):
         d = int(again.discretization[place])
         samples = tuple_samples(coded, members, d, omit_missing=task.omits_missing, coding=task.coding)
-        chi2[place], df[place] = interaction_beside(
+        models = nested_models(
             comparison.outcome,
             samples.levels,
             covariates.design[samples.known],
@@ -48,6 +48,7 @@ def beside_covariates(
             stratum=samples.stratum,
             dosages=samples.dosages,
         )
+        chi2[place], df[place] = interaction_beside(comparison.outcome, models)
     p_value, p_adjusted = judge(again, chi2, df)
     of_all = {name: np.full(len(tested), np.nan) for name in ("chi2", "p_value", "p_adjusted")}
     of_all["chi2"][rows], of_all["p_value"][rows], of_all["p_adjusted"][rows] = chi2, p_value, p_adjusted

@@ -171,8 +171,8 @@ def interactions(
     Numbers are cut into levels first. Effects that add up in skewed or correlated numbers can interact in their levels.
     So a significant tuple of cut numbers is tested again beside natural splines of the numbers, and of proper subsets'
     products: by nested logistic, multinomial or linear models. An interaction must be significant there as well. By
-    ranks it must show on the values too, and of two classes with probits (p < `level`, not adjusted). A tuple that does
-    not hold stays listed and is not significant; the summary says so.
+    ranks it must show on the values too, and of two classes with probits (p < `level` / 10, not adjusted). A tuple that
+    does not hold stays listed and is not significant; the summary says so.
 
     Examples
     --------

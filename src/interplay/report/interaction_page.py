@@ -13,6 +13,7 @@ from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
 from interplay.report.page import filled_page
 from interplay.results.interaction_table import cell_in_words, effect_in_words
+from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
 from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
@@ -77,7 +78,7 @@ def _smooth_words(result: Interactions) -> str:
     return (
         " Significant tuples with numbers that were cut were tested again beside natural cubic splines of these "
         f"numbers (four degrees of freedom each), by nested {models}; an interaction had to be significant there as "
-        f"well{other.format(level=result.settings['level'])}."
+        f"well{other.format(level=OTHER_SCALE_SHARE * result.settings['level'])}."
     )
 
 

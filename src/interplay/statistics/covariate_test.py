@@ -86,10 +86,15 @@ def nested_linear_test(scores: FloatArray, smaller: FloatArray, larger: FloatArr
     left = [
         float(((scores - each @ np.linalg.lstsq(each, scores, rcond=None)[0]) ** 2).sum()) for each in (smaller, larger)
     ]
-    if left[1] <= 0:
-        return float(len(scores) * 50.0), df
-    f = (left[0] - left[1]) / df / (left[1] / df_residual)
-    return float(chi2_of_log_tail(log_f_tail(f, df, df_residual), df)), df
+    return f_as_chi2(left[0] - left[1], left[1], df, df_residual), df
+
+
+def f_as_chi2(explained: float, left: float, df: int, df_residual: int) -> float:
+    """Return the χ² that has the p-value of F, of sums of squares that are explained and left."""
+    if left <= 0:
+        return float((df_residual + df) * 50.0)
+    f = explained / df / (left / df_residual)
+    return float(chi2_of_log_tail(log_f_tail(f, df, df_residual), df))
 
 
 def hazard_test(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome, numbered
-from interplay.statistics.class_model import class_log_likelihood, probit_log_likelihood
-from interplay.statistics.covariate_test import cell_columns, independent_columns, nested_linear_test
+from interplay.statistics.class_model import class_likelihood_ratio
+from interplay.statistics.covariate_test import cell_columns, f_as_chi2, independent_columns
 from interplay.statistics.number_interaction.f_test import fewest_in_cell
 
 #: Residuals beyond so many of their standard deviations, by the median, are clipped where values are tested.
@@ -20,19 +21,41 @@ _CLIPPING_ROUNDS = 20
 _MAD_TO_SD = 1.4826
 
 
-def interaction_beside(
+class NestedModels(NamedTuple):
+    """Columns of two models of a tuple, the interaction of its levels in the larger one alone.
+
+    Attributes
+    ----------
+    columns : (n, n_columns) float64
+        Of the larger model; none is a sum of others.
+    n_smaller : int
+        The first ones are those of the smaller model.
+    rows : (n,) int64
+        Numbers of their samples.
+    """
+
+    columns: FloatArray
+    n_smaller: int
+    rows: IntArray
+
+    @property
+    def df(self) -> int:
+        return int(self.columns.shape[1]) - self.n_smaller
+
+
+def nested_models(
     outcome: Outcome,
     levels: IntArray,
     columns: FloatArray,
     *,
-    known: IntArray | slice = slice(None),
+    known: IntArray | None = None,
     stratum: IntArray | None = None,
     dosages: Sequence[FloatArray] | None = None,
-) -> tuple[float, int]:
-    """Test whether the levels of a tuple interact, in a model that has `columns` beside.
+) -> NestedModels:
+    """Return models with and without the interaction of a tuple, which both have `columns` beside.
 
     The smaller model has the effects of all proper subsets of the members, in each stratum its own; the larger one has
-    an effect of every cell. Models are logistic, multinomial, or linear in the scores of numbers.
+    an effect of every cell. Of numbers, samples in cells of few samples are left out, as in the search.
 
     Parameters
     ----------
@@ -41,11 +64,34 @@ def interaction_beside(
     levels : (k, n_known) int64
         Levels of the members.
     columns : (n_known, n_columns) float64
-    known : (n_known,) int64, or slice
-        The samples that `levels`, `columns`, `stratum` and `dosages` are of.
+    known : (n_known,) int64, optional
+        The samples that `levels`, `columns`, `stratum` and `dosages` are of; all if not given.
     stratum : (n_known,) int64, optional
     dosages : sequence of (n_known,) float64, optional
         For numbers: test the product of these in place of cells.
+    """
+    known = np.arange(levels.shape[1]) if known is None else known
+    if dosages is not None:
+        smaller, larger = _products(dosages, stratum)
+        return _models(np.hstack([smaller, columns]), larger, known)
+    cells = cells_of(levels, stratum)
+    if isinstance(outcome, NumberOutcome):
+        rows = np.flatnonzero(np.bincount(cells)[cells] >= fewest_in_cell(outcome.values))
+        levels, columns, known, cells = levels[:, rows], columns[rows], known[rows], cells[rows]
+        stratum = None if stratum is None else stratum[rows]
+    if not len(known):
+        return NestedModels(np.empty((0, 0)), 0, known)
+    parts = [cell_columns(cells_of(np.array(part), stratum)) for part in combinations(levels, len(levels) - 1)]
+    return _models(np.hstack([*parts, columns]), cell_columns(cells), known)
+
+
+def _models(smaller: FloatArray, more: FloatArray, rows: IntArray) -> NestedModels:
+    smaller = independent_columns(smaller)
+    return NestedModels(independent_columns(np.hstack([smaller, more])), smaller.shape[1], rows)
+
+
+def interaction_beside(outcome: Outcome, models: NestedModels) -> tuple[float, int]:
+    """Test whether the levels of a tuple interact: by logistic, multinomial, or linear models of scores.
 
     Returns
     -------
@@ -54,56 +100,49 @@ def interaction_beside(
     df : int
     """
     if isinstance(outcome, NumberOutcome):
-        smaller, larger, rows = _number_models(outcome, levels, columns, stratum=stratum, dosages=dosages, known=known)
-        return nested_linear_test(outcome.scores[known][rows], smaller, larger)
-    codes = outcome.codes[known]
-    n_classes = int(codes.max(initial=0)) + 1
-    smaller, larger = (independent_columns(each) for each in _cell_models(levels, columns, stratum))
-    df = (larger.shape[1] - smaller.shape[1]) * (n_classes - 1)
-    if df <= 0:
-        return 0.0, 0
-    fits = [class_log_likelihood(codes, each, n_classes) for each in (larger, smaller)]
-    return max(2.0 * (fits[0] - fits[1]), 0.0), df
+        return _linear(outcome.scores[models.rows], models)
+    return _of_classes(outcome.codes[models.rows], models)
 
 
-def probits_beside(
-    outcome: DecisionClasses,
-    levels: IntArray,
-    columns: FloatArray,
-    *,
-    known: IntArray | slice = slice(None),
-    stratum: IntArray | None = None,
-) -> tuple[float, int]:
+def probits_beside(outcome: DecisionClasses, models: NestedModels) -> tuple[float, int]:
     """Test the same for two classes with probits in the place of log odds."""
-    smaller, larger = (independent_columns(each) for each in _cell_models(levels, columns, stratum))
-    df = larger.shape[1] - smaller.shape[1]
-    if df <= 0:
-        return 0.0, 0
-    fits = [probit_log_likelihood(outcome.codes[known], each) for each in (larger, smaller)]
-    return max(2.0 * (fits[0] - fits[1]), 0.0), df
+    return _of_classes(outcome.codes[models.rows], models, probit=True)
 
 
-def values_beside(
-    outcome: NumberOutcome,
-    levels: IntArray,
-    columns: FloatArray,
-    *,
-    known: IntArray | slice = slice(None),
-    stratum: IntArray | None = None,
-    dosages: Sequence[FloatArray] | None = None,
-) -> tuple[float, int]:
+def values_beside(outcome: NumberOutcome, models: NestedModels) -> tuple[float, int]:
     """Test the same for the values of numbers as they were given.
 
     Residuals of the smaller model are clipped (Huber's pseudo-values), so that outliers do not hide an effect.
     """
-    smaller, larger, rows = _number_models(outcome, levels, columns, stratum=stratum, dosages=dosages, known=known)
-    values = outcome.values[known][rows]
+    values = outcome.values[models.rows]
     finite = np.isfinite(values)
-    values, smaller, larger = values[finite], smaller[finite], larger[finite]
-    if not len(values):
+    if not finite.all():
+        kept = models.columns[finite]
+        models, values = _models(kept[:, : models.n_smaller], kept[:, models.n_smaller :], models.rows), values[finite]
+    if not len(values) or models.df <= 0:
         return 0.0, 0
     values = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
-    return nested_linear_test(_clipped(values - np.median(values), independent_columns(smaller)), smaller, larger)
+    return _linear(_clipped(values - np.median(values), models.columns[:, : models.n_smaller]), models)
+
+
+def _of_classes(codes: IntArray, models: NestedModels, *, probit: bool = False) -> tuple[float, int]:
+    n_classes = int(codes.max(initial=0)) + 1
+    df = models.df * (n_classes - 1)
+    if df <= 0:
+        return 0.0, 0
+    return class_likelihood_ratio(codes, models.columns, models.n_smaller, n_classes, probit=probit), df
+
+
+def _linear(scores: FloatArray, models: NestedModels) -> tuple[float, int]:
+    """Return F on the scale of χ², from the parts of the scores that each column adds."""
+    df, df_residual = models.df, len(scores) - models.columns.shape[1]
+    if df <= 0 or df_residual <= 0:
+        return 0.0, 0
+    basis = np.linalg.qr(models.columns)[0]
+    parts = basis.T @ scores
+    left = float(((scores - basis @ parts) ** 2).sum())
+    explained = float((parts[models.n_smaller :] ** 2).sum())
+    return f_as_chi2(explained, left, df, df_residual), df
 
 
 def _clipped(values: FloatArray, columns: FloatArray) -> FloatArray:
@@ -121,34 +160,6 @@ def _clipped(values: FloatArray, columns: FloatArray) -> FloatArray:
             return again
         moved = again
     return moved
-
-
-def _number_models(
-    outcome: NumberOutcome,
-    levels: IntArray,
-    columns: FloatArray,
-    *,
-    known: IntArray | slice,
-    stratum: IntArray | None,
-    dosages: Sequence[FloatArray] | None,
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return the columns of both models, and the samples they are of: cells of few samples are left out."""
-    if dosages is not None:
-        smaller, larger = _products(dosages, stratum)
-        both = np.hstack([smaller, columns]), np.hstack([smaller, larger, columns])
-        return *both, np.arange(levels.shape[1])
-    cells = cells_of(levels, stratum)
-    # Cells of few samples are no part of the hypothesis, as in the search.
-    rows = np.flatnonzero(np.bincount(cells)[cells] >= fewest_in_cell(outcome.values))
-    within = None if stratum is None else stratum[rows]
-    if not len(rows):
-        return np.empty((0, 0)), np.empty((0, 0)), rows
-    return *_cell_models(levels[:, rows], columns[rows], within), rows
-
-
-def _cell_models(levels: IntArray, columns: FloatArray, stratum: IntArray | None) -> tuple[FloatArray, FloatArray]:
-    parts = [cell_columns(cells_of(np.array(part), stratum)) for part in combinations(levels, len(levels) - 1)]
-    return np.hstack([*parts, columns]), np.hstack([cell_columns(cells_of(levels, stratum)), columns])
 
 
 def _products(dosages: Sequence[FloatArray], stratum: IntArray | None) -> tuple[FloatArray, FloatArray]:
