@@ -170,9 +170,9 @@ ARGUMENTS = arguments_in(
         models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table give the result.
     decision : {"auto", "classes", "number", "continuous"}
         Whether the values of `y` are classes or numbers, which have an order. "auto": numbers with fractional parts,
-        whole numbers with more than 20 distinct values, and whole numbers with more than five of which some have one
-        sample only (counts, grades) are numbers, unless there are only two distinct values. "continuous" is the older
-        word for "number".
+        whole numbers with more than 20 distinct values, and whole numbers with more than five of which some are rare
+        (counts, grades) are numbers, unless there are only two distinct values. Rare: one sample, or fewer than five
+        samples of the lowest or highest. "continuous" is the older word for "number".
     decision_divisions : int, optional
         Number of thresholds at which numbers are cut by rank into ``decision_divisions + 1`` classes. By default they
         are not cut: a cut at the median keeps two thirds of their information. Classes are left as they are.
