@@ -24,8 +24,8 @@ namespace {
 constexpr Index kMostCountedBytes = Index{1} << 17;
 constexpr Index kMostCountedBytesOfManyRows = Index{1} << 18;
 constexpr Index kMostTogether = 64;
-// Weighted popcounts gain little from more, and count lanes that come before the later prefixes. Their masks should stay
-// in the fastest cache.
+// Weighted popcounts gain little from more, and count lanes that come before the later prefixes. Their masks should
+// stay in the fastest cache.
 constexpr Index kMostTogetherOfSums = 16;
 constexpr Index kMostMaskWords = Index{1} << 11;
 
