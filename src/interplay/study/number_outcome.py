@@ -45,8 +45,9 @@ def is_number(y: Any, decision: str) -> bool:
     if is_continuous(values):
         return True
     used, sizes = np.unique(values, return_counts=True)
-    is_rare = int(sizes.min()) < MIN_CLASS_SIZE or min(int(sizes[0]), int(sizes[-1])) < _FEW_AT_AN_END
-    return len(used) > _MANY_VALUES and is_rare
+    if len(used) <= _MANY_VALUES:
+        return False
+    return int(sizes.min()) < MIN_CLASS_SIZE or min(int(sizes[0]), int(sizes[-1])) < _FEW_AT_AN_END
 
 
 def note_on_counts(values: FloatArray, decision: str) -> str:
