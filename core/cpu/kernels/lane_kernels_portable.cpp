@@ -215,7 +215,9 @@ struct PortableSimd {
     return each_lane<Ints>([&](int) { return x; });
   }
   static Ints sub_ints(const Ints& a, const Ints& b) {
-    return each_lane<Ints>([&](int i) { return a.lane[i] - b.lane[i]; });
+    // Unsigned: lanes after the last hold anything, and their difference may overflow.
+    return each_lane<Ints>(
+        [&](int i) { return static_cast<std::uint32_t>(a.lane[i]) - static_cast<std::uint32_t>(b.lane[i]); });
   }
   static Floats as_floats(const Ints& a) {
     return each_lane<Floats>([&](int i) { return static_cast<float>(a.lane[i]); });
