@@ -127,23 +127,31 @@ def _in_order_of_appearance(classes: DecisionClasses) -> DecisionClasses:
     return DecisionClasses(place[classes.codes], [classes.labels[q] for q in np.argsort(first)], classes.kind)
 
 
+def _tested_by(scores: RankScores, rows: slice) -> tuple[IntArray, list[tuple[int, IntArray]]]:
+    """Return which of some variables are tested sample by sample, and which by their few levels, by number of levels.
+
+    Variables without an order are in neither.
+    """
+    coder = scores.coder
+    ordered, n_levels = scores.is_ordered[rows], coder.n_levels[rows]
+    by_levels = ordered & coder.is_discrete[rows] & (coder.n_missing[rows] == 0)
+    numbers = np.unique(n_levels[by_levels]).tolist()
+    same = [(number, np.flatnonzero(by_levels & (n_levels == number))) for number in numbers]
+    return np.flatnonzero(ordered & ~by_levels), same
+
+
 def _alone(
     scores: RankScores, rows: slice, classes: DecisionClasses, targets: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return ln p of a shift and of a difference in spread, of some variables."""
-    coder = scores.coder
-    n_rows = rows.stop - rows.start
-    rank, spread = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
-    ordered, n_levels = scores.is_ordered[rows], coder.n_levels[rows]
-    by_levels = ordered & coder.is_discrete[rows] & (coder.n_missing[rows] == 0)
-    by_samples = np.flatnonzero(ordered & ~by_levels)
+    rank, spread = np.full((2, rows.stop - rows.start), np.nan)
+    by_samples, by_levels = _tested_by(scores, rows)
     if len(by_samples):
         values = scores.read(rows)[by_samples]
         # The statistic goes in steps of one rank.
         rank[by_samples] = score_log_p(values, targets, strata=scores.strata, step=2.0 / values.shape[1])
         spread[by_samples] = score_log_p(values**2, targets, strata=scores.strata)
-    for number in np.unique(n_levels[by_levels]).tolist():
-        same = np.flatnonzero(by_levels & (n_levels == number))
+    for number, same in by_levels:
         counts = _counts(scores, rows.start + same, number, classes)
         of_levels = level_scores(counts)
         rank[same] = level_score_log_p(counts, of_levels)
@@ -156,19 +164,14 @@ def _alone_number(
     scores: RankScores, rows: slice, target: NumberTarget, drawn: DrawnLevels
 ) -> tuple[FloatArray, FloatArray]:
     """Return ln p of the correlation of a number outcome with normal scores and their squares, of some variables."""
-    coder = scores.coder
-    n_rows = rows.stop - rows.start
-    rank, spread = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
-    ordered, n_levels = scores.is_ordered[rows], coder.n_levels[rows]
-    by_levels = ordered & coder.is_discrete[rows] & (coder.n_missing[rows] == 0)
-    by_samples = np.flatnonzero(ordered & ~by_levels)
+    rank, spread = np.full((2, rows.stop - rows.start), np.nan)
+    by_samples, by_levels = _tested_by(scores, rows)
     if len(by_samples):
         values = scores.read_normal(rows)[by_samples]
         rank[by_samples] = correlation_log_p(values, target)
         spread[by_samples] = correlation_log_p(values**2, target)
-    for number in np.unique(n_levels[by_levels]).tolist():
-        same = np.flatnonzero(by_levels & (n_levels == number))
-        sizes, sums = level_sums(coder, 0, rows.start + same, max(number, 2), target)
+    for number, same in by_levels:
+        sizes, sums = level_sums(scores.coder, 0, rows.start + same, max(number, 2), target)
         of_levels = np.where(sizes > 0, level_scores(sizes[:, :, np.newaxis]), 0.0)
         of_levels = normal_scores(of_levels)
         rank[same] = level_correlation_log_p(sizes, sums, of_levels, target, drawn)
