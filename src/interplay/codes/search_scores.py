@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, NumberOutcome, WordArray
 
-#: Neighbours that share an integer: at most so many samples, within so large a difference of scores.
+#: Neighbours that share an integer: the largest number of samples, and the largest difference of their scores.
 _SHARED = 8
 _MAX_SPAN = 0.2
 

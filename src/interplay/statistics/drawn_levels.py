@@ -92,7 +92,7 @@ class DrawnLevels:
 
 
 def _all_sums(scores: FloatArray, chosen: int) -> FloatArray:
-    """Return the sums of all choices of so many scores."""
+    """Return the sums of all subsets of scores with a given size."""
     sums: list[FloatArray] = [np.zeros(1)] + [np.empty(0)] * chosen
     for place, score in enumerate(scores.tolist()):
         for number in range(min(chosen, place + 1), 0, -1):
