@@ -166,8 +166,13 @@ ARGUMENTS = arguments_in(
         ``1 / (n_permutations + 1)``.
     covariates : table-like, (n_samples,) array-like, str or list of str, optional
         Covariates of each sample (age, sex, principal components), as values or as names of columns, which are then not
-        variables. The search does not use them: what it finds is tested again by the likelihood ratio of logistic
-        models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table give the result.
+        variables. The answer is given these: the search compares residuals of a linear model (numbers), a logistic
+        model (classes) or Cox's model (times) of the covariates, and finds have to be confirmed by the full model.
+    offset : (n_samples,) array-like or str, optional
+        The known part of the outcome of each sample, such as a polygenic prediction: a mean in units of `y`, log odds
+        of the second class, or a log hazard. It enters the models with coefficient 1.
+    entry : (n_samples,) array-like or str, optional
+        With times: from when on each sample was observed (left truncation).
     decision : {"auto", "classes", "number", "continuous"}
         Whether the values of `y` are classes or numbers, which have an order. "auto": numbers with fractional parts,
         whole numbers with more than 20 distinct values, and whole numbers with more than five of which some are rare

@@ -72,24 +72,48 @@ class DecisionClasses:
         return np.bincount(self.codes, minlength=self.n_classes).astype(np.int64)
 
 
+@dataclass(frozen=True, eq=False)
+class ResidualModel:
+    """A model of an outcome whose residuals are searched: what the chance of a score test depends on.
+
+    Attributes
+    ----------
+    kind : str
+        "linear", "logistic" or "cox".
+    columns : (n_samples, n_columns) float64
+        Of the model: a constant, strata, covariates; none is a sum of others.
+    variances, thirds : (n_samples,) float64
+        Variance and third central moment of each residual under the model, in units of the scores. Of a linear model
+        variances are equal.
+    """
+
+    kind: str
+    columns: FloatArray
+    variances: FloatArray
+    thirds: FloatArray
+
+
 @dataclass(frozen=True)
 class NumberOutcome:
-    """An outcome of numbers that are not cut.
+    """An outcome of numbers that are not cut, or residuals of an outcome of another kind.
 
     Attributes
     ----------
     values : (n_samples,) float64
-        As they were given.
+        As they were given; residuals where there is a `model`.
     scores : (n_samples,) float64
         The values as tests compare them, higher for higher values: normal scores of ranks, within strata if there are
         any, or standardised values.
     scale : str
         "ranks" or "values": what the scores are made of.
+    model : ResidualModel, optional
+        The model of covariates, an offset or times whose residuals these are.
     """
 
     values: FloatArray
     scores: FloatArray
     scale: str = "ranks"
+    model: ResidualModel | None = None
     kind: ClassVar[str] = "number"
     df: ClassVar[int] = 1
 

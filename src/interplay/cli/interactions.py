@@ -11,6 +11,7 @@ from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_a
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, option, select_arguments
 from interplay.cli.outputs import SEARCH_OPTIONS, Outputs
+from interplay.cli.times import TIME_OPTIONS, check_times
 from interplay.codes.coder import MISSING_CHOICES
 from interplay.interaction.coding import CODING_CHOICES
 from interplay.readers.data_file import read_data
@@ -19,7 +20,8 @@ from interplay.readers.data_file import read_data
 _SHARED = [
     each for each in SELECT_OPTIONS if each.name in {
         "divisions", "discretizations", "range_", "decision", "decision_divisions", "scale", "strata", "groups",
-        "n_permutations", "covariates", "discrete", "random_state", "engine", "n_jobs", "checkpoint", "progress",
+        "n_permutations", "covariates", "offset", "entry", "discrete", "random_state", "engine", "n_jobs",
+        "checkpoint", "progress",
     }
 ]  # fmt: skip
 
@@ -59,9 +61,11 @@ _OWN = (
 @click.command(
     epilog=files_in_words() + EXIT_CODES,
     short_help="Find the tuples of variables that interact.",
-    params=[click.Argument(["data"]), *DATA_OPTIONS, *_SHARED, *_OWN, *SEARCH_OPTIONS],
+    params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *_SHARED, *_OWN, *SEARCH_OPTIONS],
 )
-def interactions(data: str, shard: str | None, config: str | None, dry_run: bool, **values: Any) -> None:
+def interactions(
+    data: str, time: str | None, event: str | None, shard: str | None, config: str | None, dry_run: bool, **values: Any
+) -> None:
     """Find the tuples of variables in the file DATA that interact in their effect on the outcome.
 
     An interaction is an effect of a tuple beyond the sum of the effects of its parts. Without --out or --format, a
@@ -77,7 +81,8 @@ def interactions(data: str, shard: str | None, config: str | None, dry_run: bool
     how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
     as_typed = {name: list(value) or None if isinstance(value, tuple) else value for name, value in arguments.items()}
-    record = {"data": data, **to_record(how_to_read), **as_typed}
+    check_times(how_to_read["target"], time, event)
+    record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **as_typed}
     arguments["variables"], arguments["partners"] = _listed(values["variables"]), _listed(values["partners"])
     arguments["holdout"] = _holdout(values["holdout"])
     if values["positions"] is not None:
@@ -88,7 +93,9 @@ def interactions(data: str, shard: str | None, config: str | None, dry_run: bool
         arguments["random_state"] = 0  # the same for all parts
     if outputs.quiet:
         arguments["progress"] = False
-    X, y = read_data(data, **how_to_read)
+    X, y = read_data(data, **how_to_read | {"target": how_to_read["target"] or time})
+    if event is not None:
+        y = (y, event)
 
     if dry_run:
         from interplay.cli.expected_work import expected_interactions

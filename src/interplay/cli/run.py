@@ -8,19 +8,15 @@ import click
 
 from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
-from interplay.cli.options import SELECT_OPTIONS, option, select_arguments
+from interplay.cli.options import SELECT_OPTIONS, select_arguments
 from interplay.cli.outputs import SEARCH_OPTIONS, Outputs
+from interplay.cli.times import TIME_OPTIONS, check_times
 from interplay.readers.data_file import read_data
-
-_TIME_OPTIONS = (
-    option("--time", metavar="COLUMN", help="Instead of --target: the time to an event or to censoring."),
-    option("--event", metavar="COLUMN", help="With --time: 1 if the event was observed, 0 if the time is censored."),
-)
 
 
 @click.command(
     epilog=files_in_words() + EXIT_CODES,
-    params=[click.Argument(["data"]), *DATA_OPTIONS, *_TIME_OPTIONS, *SELECT_OPTIONS, *SEARCH_OPTIONS],
+    params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *SELECT_OPTIONS, *SEARCH_OPTIONS],
 )
 def run(
     data: str, time: str | None, event: str | None, shard: str | None, config: str | None, dry_run: bool, **values: Any
@@ -35,7 +31,7 @@ def run(
     arguments = select_arguments(values)
     if outputs.quiet:
         arguments["progress"] = False
-    _check_times(how_to_read["target"], time, event)
+    check_times(how_to_read["target"], time, event)
     X, y = read_data(data, **how_to_read | {"target": how_to_read["target"] or time})
     if event is not None:
         y = (y, event)
@@ -60,12 +56,3 @@ def run(
     from interplay.selection.call import select
 
     outputs.write(select(X, y, **arguments), data=data, dropped=how_to_read["drop"], record=record)
-
-
-def _check_times(target: str | None, time: str | None, event: str | None) -> None:
-    if (time is None) != (event is None):
-        raise click.UsageError(
-            "--time and --event belong together: give both, the time and whether the event was observed"
-        )
-    if time is not None and target is not None:
-        raise click.UsageError("--target does not go with --time and --event: the time is the outcome")

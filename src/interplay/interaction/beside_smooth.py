@@ -62,6 +62,7 @@ def beside_smooth(
             known=samples.known,
             stratum=samples.stratum,
             dosages=samples.dosages,
+            model=coded.comparison.model,
         )
 
     found = map_in_threads(test, range(len(rows)), n_threads)

@@ -43,6 +43,8 @@ def interactions(
     groups: Any = None,
     n_permutations: int = 199,
     covariates: Any = None,
+    offset: Any = None,
+    entry: Any = None,
     decision: str = "auto",
     decision_divisions: int | None = None,
     scale: str = "ranks",
@@ -126,7 +128,7 @@ def interactions(
     covariates
         ...
 
-        Significant tuples are tested, by models with and without the interaction.
+        p-values, effects and intervals are those of the full model, with and without the interaction.
     decision
         ...
 

@@ -15,8 +15,8 @@ from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT
 from interplay.engines.choice import EngineChoice
-from interplay.interaction.beside_covariates import as_the_search, beside_covariates
 from interplay.interaction.beside_smooth import beside_smooth
+from interplay.interaction.in_model import in_model, screen_cap
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.product_screen import check_products
 from interplay.interaction.screen import ScreenedTuples, screen_tuples
@@ -28,8 +28,8 @@ from interplay.results.provenance import search_record
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.plan import about_search
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
-from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
+from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
@@ -54,6 +54,7 @@ def find_interactions(
     coded = code_comparison(task.comparison, settings, n_threads=choice.n_threads)
     check_products(coded, task.coding, settings.dimensions)
     tables = tuple_tables(coded, omit_missing=task.omits_missing, coding=task.coding)
+    shown, shown_tables = shown_outcome(task, coded, tables)
     warn_of_sparse_tuples(task, coded)
 
     def about() -> dict[str, Any]:
@@ -69,11 +70,12 @@ def find_interactions(
         cap, n_screens = 1.0 if is_short else caps.first(), 0
         progress = part(progress)  # a wider screen tells nothing until it is as far
         while True:
+            searched_cap = cap if task.comparison.model is None else screen_cap(cap, caps.n_tests)
             screened = screen_tuples(
                 coded,
                 settings,
                 choice,
-                max_p=cap_in_each(cap, settings.discretizations),
+                max_p=cap_in_each(searched_cap, settings.discretizations),
                 tables=tables,
                 omit_missing=task.omits_missing,
                 asked_for=task.family.asked_for,
@@ -90,7 +92,7 @@ def find_interactions(
                 inside = task.family.holds(screened.tuples)
                 tuples, where = screened.tuples[inside], screened.discretization[inside]
                 of_each = [tuples[where == d] for d in range(len(tables))]
-            test = _Tests(task, tables, screened, of_each, choice.n_threads)
+            test = _Tests(task, shown, shown_tables, screened, of_each, choice.n_threads)
             with handing_over(partial(getattr, test, "screened"), checkpoint=checkpoint):
                 found = test.adjusted(cap, part(progress, _SHARE_OF_SCREEN, 1 - _SHARE_OF_SCREEN))
             wider = caps.following(cap, found, is_part=task.shard is not None)
@@ -99,13 +101,12 @@ def find_interactions(
             cap, n_screens = wider, n_screens + 1
     wanted = wanted_tuples(found, caps, is_part=task.shard is not None, keeps_all=len(tables) > 1)
     with handing_over(lambda: wanted, checkpoint=checkpoint):
-        wanted = _beside_smooth(task, coded, wanted, choice.n_threads)
+        wanted = _beside_smooth(task, shown, wanted, choice.n_threads)
         return named_result(
             task,
             wanted,
-            coded,
-            tables,
-            with_covariates=beside_covariates(task, coded, wanted, as_the_search(caps, settings.discretizations)),
+            shown,
+            shown_tables,
             settings=task.recorded_settings(),
             provenance={
                 **task.study.record(n_threads=choice.n_threads),
@@ -115,6 +116,15 @@ def find_interactions(
                 "layout": screened.layout,
             },
         )
+
+
+def shown_outcome(task: InteractionTask, coded: CodedComparison, tables: Tables) -> tuple[CodedComparison, Tables]:
+    """Return the comparison with the outcome as users know it, where residuals are searched, and tables of it."""
+    comparison = coded.comparison.shown
+    if comparison is coded.comparison:
+        return coded, tables
+    shown = CodedComparison(comparison, lambda: coded.coder)
+    return shown, tuple_tables(shown, omit_missing=task.omits_missing, coding=task.coding)
 
 
 def _beside_smooth(task: InteractionTask, coded: CodedComparison, wanted: TupleTests, n_threads: int) -> TupleTests:
@@ -147,21 +157,26 @@ class _Tests:
     def __init__(
         self,
         task: InteractionTask,
+        coded: CodedComparison,
         tables: Tables,
         screened: ScreenedTuples,
         tuples: list[IntArray],
         n_threads: int,
     ) -> None:
         self.screened = screened
+        self._coded, self._task = coded, task
         self._tables, self._tuples, self._caps, self._n_threads = tables, tuples, task.caps, n_threads
         self._seed, self._n_samples = task.settings.random_state, task.study.n_samples
         # Of several discretisations, some may be in other shards.
         self._of_part = task.shard is not None and len(tables) > 1
-        self._n_wanted = None if self._of_part or self._caps.is_step_up else self._caps.top
+        by_model = task.comparison.model is not None  # which orders tuples anew
+        self._n_wanted = None if self._of_part or self._caps.is_step_up or by_model else self._caps.top
 
     def adjusted(self, cap: float, progress: Progress) -> TupleTests:
         """Return all tuples with p up to `cap`, adjusted for all that were searched."""
         caps = self._caps
+        if self._task.comparison.model is not None:
+            return self._adjust(self._in_model(cap, progress))
         bootstrap_below = max(_BOOTSTRAP_BELOW, caps.significant_up_to(), cap if caps.is_default else 0.0)
         found = self._adjust(self._test(self._tuples, cap, bootstrap_below, progress))
         # Where very many are significant, so are p-values that were not thought of.
@@ -175,6 +190,20 @@ class _Tests:
             corrected = self._test(tuples, cap, caps.level, progress)
             found = self._adjust(TupleTests.joined([corrected, rest]).by_p_value())
         return found
+
+    def _in_model(self, cap: float, progress: Progress) -> TupleTests:
+        """Test tuples by the full model."""
+        task = self._task
+        found = self._test(self._tuples, 1.0, 0.0, progress)
+        tested = in_model(
+            found,
+            self._coded,
+            max_p=cap,
+            omit_missing=task.omits_missing,
+            coding=task.coding,
+            n_threads=self._n_threads,
+        )
+        return tested.by_p_value()
 
     def _test(self, tuples: list[IntArray], cap: float, bootstrap_below: float, progress: Progress) -> TupleTests:
         n_tuples = max(sum(map(len, tuples)), 1)
@@ -228,10 +257,9 @@ def named_result(
     *,
     settings: dict[str, Any],
     provenance: dict[str, Any],
-    with_covariates: CovariateTests | None,
 ) -> Interactions:
     """Give the tuples names, cells and cuts."""
-    assert isinstance(tested, TestedTuples | TestedNumbers)
+    assert isinstance(tested, TestedTuples | TestedNumbers | TestedTimes)
     study, coder = task.study, coded.coder
     outcome, sizes = OutcomeCuts([], np.empty(0)), study.outcome.sizes[:0]
     if not isinstance(study.outcome, NumberOutcome):
@@ -251,5 +279,4 @@ def named_result(
         ),
         settings=settings,
         provenance=provenance,
-        with_covariates=with_covariates,
     )

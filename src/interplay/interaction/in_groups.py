@@ -15,13 +15,14 @@ from math import exp, log
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, NumberOutcome, Outcome
+from interplay.base.chi_squared import chi2_of_log_tail
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
-from interplay.interaction.beside_covariates import beside_covariates
 from interplay.interaction.beside_smooth import beside_smooth
-from interplay.interaction.find import named_result
+from interplay.interaction.find import named_result, shown_outcome
+from interplay.interaction.in_model import in_model
 from interplay.interaction.product_screen import check_products
 from interplay.interaction.relabeled_screen import RankedTuples, RelabeledScreen
 from interplay.interaction.task import InteractionTask
@@ -65,7 +66,10 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
             if caps.top is None:
                 observed = _significant(screen, comparison.outcome, smallest, caps.level)
             counter = _Counter(coded, settings, omit_missing=omit_missing, coding=task.coding)
-            listed = counter.tested(observed)
+            shown, shown_tables = shown_outcome(task, coded, counter.observed)
+            listed = counter.tested(observed, shown_tables)
+            if comparison.model is not None:
+                listed = in_model(listed, shown, omit_missing=omit_missing, coding=task.coding)
             own = relabeled.own_p_values(counter, observed.tuples)
             if show is not None:
                 show(n_screens * screen.n_tuples)
@@ -90,8 +94,12 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
     def p_values(again: TupleTests, chi2: FloatArray, df: IntArray) -> FloatArray:
         return judge(again, chi2, df)[0]
 
+    if comparison.model is not None:
+        # The full model has the last word: its statistic is ranked among those of relabelings.
+        of_model = judge(tested, _chi2(listed), listed.df)[0]
+        tested = replace(tested, p_adjusted=np.maximum(tested.p_adjusted, of_model))
     tested = beside_smooth(
-        coded,
+        shown,
         tested,
         np.flatnonzero(tested.is_significant(caps.level)),
         p_values,
@@ -104,9 +112,8 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
     return named_result(
         task,
         tested,
-        coded,
-        counter.observed,
-        with_covariates=beside_covariates(task, coded, tested, judge),
+        shown,
+        shown_tables,
         settings=task.recorded_settings() | {"n_permutations": n_permutations},
         provenance={
             **task.study.record(n_threads=choice.n_threads),
@@ -120,6 +127,15 @@ def _of_independent(listed: TupleTests) -> tuple[str, ...]:
     """Return the fields that hold for independent samples only."""
     beside = ("robust_log_p", "robust_adjusted", "other_log_p", "other_adjusted")
     return ("ci_low", "ci_high", *(beside if isinstance(listed, TestedNumbers) else ()))
+
+
+def _chi2(listed: TupleTests) -> FloatArray:
+    """Return the statistic of each tuple on the scale of χ²."""
+    if not isinstance(listed, TestedNumbers):
+        return listed.statistic
+    return np.array(
+        [chi2_of_log_tail(log_p, df) if df else 0.0 for log_p, df in zip(listed.log_p, listed.df, strict=True)]
+    )
 
 
 class _Relabeled:
@@ -180,14 +196,14 @@ class _Counter:
         """Return the smallest p-value of χ², or F, over the discretisations, as logarithms."""
         return np.asarray(np.min([log_p_of(one, tuples) for one in self.tables(outcome)], axis=0))
 
-    def tested(self, ranked: RankedTuples) -> TupleTests:
+    def tested(self, ranked: RankedTuples, tables: Tables) -> TupleTests:
         """Test tuples as if samples were independent, for G², effects and gains; in their order."""
         settings = self._settings
         if len(ranked.tuples) == 0:
-            is_number = isinstance(self._coded.comparison.outcome, NumberOutcome)
+            is_number = isinstance(self._coded.comparison.shown.outcome, NumberOutcome)
             return (TestedNumbers if is_number else TestedTuples).none(settings.dimensions)
         tested = make_tuple_tests(
-            self.observed,
+            tables,
             [ranked.tuples[ranked.discretization == d] for d in range(settings.discretizations)],
             max_p=1.0,
             bootstrap_below=0.0,

@@ -131,6 +131,8 @@ def check_interactions(
     groups: Any,
     n_permutations: int,
     covariates: Any,
+    offset: Any,
+    entry: Any,
     decision: str,
     decision_divisions: int | None,
     scale: str,
@@ -147,9 +149,12 @@ def check_interactions(
         strata=strata,
         groups=groups,
         covariates=covariates,
+        offset=offset,
+        entry=entry,
         decision=decision,
         decision_divisions=decision_divisions,
         scale=scale,
+        times=True,
     )
     study.comparisons()  # strata must fit the classes
     check_coding(coding, study, missing=missing)
@@ -181,9 +186,6 @@ def check_interactions(
     part = None if shard is None else Shard.parse(shard)
     if part is not None and holdout is not None:
         raise ValueError("shard and holdout cannot be given together: merge all parts, then replicate in other samples")
-    if study.covariates is not None and (part is not None or holdout is not None):
-        other = "holdout" if part is None else "shard"
-        raise ValueError(f"covariates and {other} cannot be given together: the second tests need the whole result")
     task = InteractionTask(
         study,
         checked,

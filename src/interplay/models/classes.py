@@ -70,11 +70,18 @@ def fit_classes(codes: IntArray, columns: FloatArray, n_classes: int, offset: Fl
 
 
 def class_likelihood_ratio(
-    codes: IntArray, columns: FloatArray, n_smaller: int, n_classes: int, *, probit: bool = False
+    codes: IntArray,
+    columns: FloatArray,
+    n_smaller: int,
+    n_classes: int,
+    *,
+    probit: bool = False,
+    offset: FloatArray | None = None,
 ) -> float:
     """Return twice the difference of log-likelihoods: with all columns, and with the first of them.
 
-    Log odds of the classes are linear in the columns; with `probit`, the probits of two classes.
+    Log odds of the classes are linear in the columns; with `probit`, the probits of two classes. An `offset`,
+    (n_samples,), is a known part of the log odds or probits of two classes.
 
     Parameters
     ----------
@@ -98,7 +105,9 @@ def class_likelihood_ratio(
     """
 
     def likelihood(some: FloatArray) -> Likelihood:
-        return _of_probits(codes, some) if probit else _logits(codes, some, n_classes)
+        if probit:
+            return _of_probits(codes, some, offset)
+        return _logits(codes, some, n_classes, None if offset is None else offset[:, np.newaxis])
 
     smaller, b = largest_likelihood(likelihood(columns[:, :n_smaller]), np.zeros((n_classes - 1, n_smaller)))
     more = np.zeros((n_classes - 1, columns.shape[1] - n_smaller))
@@ -128,13 +137,13 @@ def _of_two_classes(codes: IntArray, columns: FloatArray, known: FloatArray | No
     return likelihood
 
 
-def _of_probits(codes: IntArray, columns: FloatArray) -> Likelihood:
+def _of_probits(codes: IntArray, columns: FloatArray, known: FloatArray | None = None) -> Likelihood:
     from scipy.special import log_ndtr
 
     sign = np.where(codes == 1, 1.0, -1.0)
 
     def likelihood(b: FloatArray) -> tuple[float, Slopes]:
-        at = sign * (columns @ b[0])
+        at = sign * (columns @ b[0] if known is None else columns @ b[0] + known)
         log_p = log_ndtr(at)
 
         def slopes() -> tuple[FloatArray, FloatArray]:

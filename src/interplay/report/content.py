@@ -77,7 +77,7 @@ def report_content(selection: Selection) -> dict[str, Any]:
             for run in selection.runs
         ],
         "rows": _table(selection, rows, names),
-        "retests": _retests(selection, rows),
+        "pModel": _p_in_model(selection, rows),
         "tuples": _tuples(selection, names),
         "contrast": _contrast(selection),
         "nullFits": [_null_fit(label, fit, _points_per_fit(selection)) for label, fit in _fits(selection)[:MAX_FITS]],
@@ -188,14 +188,11 @@ def _curves(selection: Selection, counts: TupleCounts) -> dict[str, Any]:
     return {}
 
 
-def _retests(selection: Selection, rows: list[int]) -> list[dict[str, Any]]:
-    """Return the p-values of second tests, None where a variable was not tested."""
-    found = []
-    for retest in selection.retests:
-        p_value, p_adjusted, _ = retest.columns(len(selection.names), selection.settings["level"]).values()
-        name = "with covariates" if retest.kind == "covariates" else "log-rank"
-        found.append({"name": name, "p": numbers(p_value[rows]), "pAdjusted": numbers(p_adjusted[rows])})
-    return found
+def _p_in_model(selection: Selection, rows: list[int]) -> list[float | None] | None:
+    """Return the p-values of the full model, None where a variable was not tested; None without a model."""
+    if selection.in_model is None:
+        return None
+    return numbers(selection.in_model.columns(len(selection.names))["p_model"][rows])
 
 
 def _contrast(selection: Selection) -> dict[str, Any]:

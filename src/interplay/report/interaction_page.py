@@ -13,7 +13,9 @@ from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
 from interplay.report.page import filled_page
 from interplay.results.interaction_table import cell_in_words, effect_in_words
+from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
+from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
@@ -36,7 +38,7 @@ _MAX_CELLS = 64
 
 def interactions_page(result: Interactions) -> str:
     """Return the whole report as HTML."""
-    of_classes = result.scale is None
+    of_classes = isinstance(result.tested, TestedTuples)
     return filled_page(
         "interactions.html",
         result,
@@ -47,33 +49,25 @@ def interactions_page(result: Interactions) -> str:
         table=_table(result),
         tuples="\n".join(_tuple_card(result, row) for row in range(min(len(result), _MAX_TUPLES))),
         methods=escape(methods_words(result)),
-        statistic="G²" if of_classes else "F",
-        shown="share" if of_classes else "mean",
-        compared="log odds change" if of_classes else "mean changes",
+        statistic="F" if result.scale is not None else "G²",
+        shown="share" if of_classes else "mean residual" if result.is_of_times else "mean",
+        compared="log odds change" if of_classes else "log hazard changes" if result.is_of_times else "mean changes",
     )
 
 
 def methods_words(result: Interactions) -> str:
     """Return a paragraph for the methods section of a paper."""
-    again, words = result.with_covariates, f"{_search_words(result)}{_smooth_words(result)}"
-    if again is None:
-        return words
-    return (
-        f"{words} Significant tuples were tested again with "
-        f"{', '.join(printable(name) for name in again.about)} as covariates, by "
-        f"{'the likelihood ratio of logistic' if result.scale is None else 'the F test of linear'} "
-        "models with and without the interaction; p-values were adjusted in the same way."
-    )
+    return f"{_search_words(result)}{_smooth_words(result)}"
 
 
 def _smooth_words(result: Interactions) -> str:
     if not any(cuts.is_cut for cuts in result.cuts):
         return ""
-    if result.scale is None:
+    if isinstance(result.tested, TestedTuples):
         models = "logistic models" if len(result.class_sizes) == 2 else "multinomial models"
         other = ", and p < {level:g} with probits in place of log odds" if len(result.class_sizes) == 2 else ""
     else:
-        models = "linear models"
+        models = "Cox models" if "survival" in result.provenance else "linear models"
         other = ", and p < {level:g} on the values of the outcome" if result.scale == "ranks" else ""
     return (
         " Significant tuples with numbers that were cut were tested again beside natural cubic splines of these "
@@ -91,6 +85,8 @@ def _search_words(result: Interactions) -> str:
         else f"All {result.n_tests:,} {tuples_in_words(result.dimensions)} of the search were tested"
     )
     cut = f"{searched}. Numeric variables were cut at {s['divisions']} threshold{'s' * (s['divisions'] > 1)}. "
+    if result.provenance.get("model"):
+        return f"{cut}{_full_model(result)}"
     model = cut + (
         "The null hypothesis of a tuple is the log-linear model that contains all terms of proper subsets of its "
         "members; the test statistic is the likelihood ratio G²"
@@ -120,6 +116,20 @@ def _search_words(result: Interactions) -> str:
     )
 
 
+def _full_model(result: Interactions) -> str:
+    """Describe the tests with covariates, an offset or times."""
+    model, about = result.provenance["model"], model_in_words(result.provenance)
+    ratio = "F tests of linear models" if model == "linear" else f"likelihood ratios of {model} models"
+    if result.is_permuted:
+        ratio = f"{result.permutations_in_words()}, confirmed by {ratio}"
+    return (
+        f"Residuals of a {model} model{f' of {about}' if about else ''} were searched, and all tuples whose residuals "
+        "might interact were tested by the full model, with and without the interaction, beside effects of all proper "
+        f"subsets of the members. p-values are those of {ratio}, adjusted for {result.n_tests:,} tests "
+        f"({result.settings['p_adjust']})."
+    )
+
+
 def _number_model(result: Interactions) -> str:
     """Describe the tests of an outcome of numbers."""
     scores = "normal scores of its ranks" if result.scale == "ranks" else "its values"
@@ -139,9 +149,9 @@ def _table(result: Interactions) -> str:
     if len(result) == 0:
         return '<p class="about">No tuple is listed.</p>'
     has_effect = bool(np.isfinite(result.tested.estimate).any())
-    named = "log odds ratio" if result.scale is None else effect_in_words(result)
+    named = "log odds ratio" if isinstance(result.tested, TestedTuples) else effect_in_words(result)
     effect = [named, "95 % interval"] if has_effect else ["largest residual", "where"]
-    before = "log odds, first" if result.scale is None else "effect, first"
+    before = "log odds, first" if isinstance(result.tested, TestedTuples) else "effect, first"
     first = [] if result.first is None else ["p, first", *([before] if has_effect else [])]
     statistic = "G²" if result.scale is None else "F"
     beside = ["p robust", "scales"] if _has_tests_beside(result) else []

@@ -1,8 +1,10 @@
-"""Sentences on the design of the study: groups, permutations, covariates, censored times."""
+"""Sentences on the design of the study: groups, permutations, covariates, offset, censored times."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from interplay.results.summary_words import model_in_words
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
@@ -58,52 +60,33 @@ def adjustment_method(selection: Selection) -> str:
     return judged if selection.adjustment == "maxT" else ""
 
 
-def retest_sentences(selection: Selection) -> list[str]:
-    """Return sentences of the summary on the relevant variables that second tests confirm or not."""
-    said = []
-    for retest in selection.retests:
-        failed = [selection.names[v] for v in retest.failed(selection.settings["level"]).tolist()]
-        listed = ", ".join(" ".join(name.split())[:40] for name in failed[:8]) + ", …" * (len(failed) > 8)
-        if retest.kind == "covariates" and len(retest.variable):
-            n_held = len(retest.variable) - len(failed)
-            rest = f"; {listed} {'does' if len(failed) == 1 else 'do'} not" if failed else ""
-            said.append(
-                f"With {_covariates(retest.about)} in the model, {n_held} of {len(retest.variable)} relevant variables "
-                f"{'remains' if n_held == 1 else 'remain'} significant{rest}."
-            )
-        elif retest.kind == "log_rank" and failed:
-            said.append(f"A log-rank test does not confirm these variables, and they are left out: {listed}.")
-    return said
+def model_sentences(selection: Selection) -> list[str]:
+    """Return a sentence of the summary on the model that relevant variables are part of."""
+    model = model_in_words(selection.provenance)
+    if not model:
+        return []
+    return [f"Relevant means: given {model}. Every relevant variable was confirmed by the full model."]
 
 
-def retest_methods(selection: Selection) -> list[str]:
-    """Return sentences of the methods section on second tests."""
-    said = []
-    is_survival = "survival" in selection.provenance
-    for retest in selection.retests:
-        if retest.kind == "log_rank":
-            said.append(
-                "Times were represented by the martingale residuals of the null model (Nelson–Aalen), cut by rank. "
-                "Variables that the search found had to pass a log-rank test of the levels of the variable within "
-                "the cells of its partners; its p-value came from the null distribution of the search."
-            )
-        else:
-            model = "likelihoods of logistic or multinomial models"
-            if is_survival:
-                model = "partial likelihoods of proportional hazards models"
-            elif not selection.class_sizes:
-                model = "residual sums of squares of linear models"
-            said.append(
-                f"Relevant variables were tested again with covariates ({', '.join(retest.about)}), by the ratio of "
-                f"the {model} with and without the variable; both models include its partners. The search itself did "
-                "not use the covariates."
-            )
-    return said
-
-
-def _covariates(names: list[str]) -> str:
-    shown = ", ".join(names[:6]) + ", …" * (len(names) > 6)
-    return f"covariates ({shown})" if len(names) > 1 else f"the covariate {shown}"
+def model_methods(selection: Selection) -> list[str]:
+    """Return sentences of the methods section on covariates, offset and times."""
+    provenance = selection.provenance
+    model = provenance.get("model")
+    if not model:
+        return []
+    residuals = {
+        "linear": "residuals of a linear model of the outcome's normal scores",
+        "logistic": "residuals of a logistic model, class minus probability,",
+        "Cox": "martingale residuals of Cox's proportional hazards model",
+    }[str(model)]
+    about = model_in_words(provenance)
+    ratio = "F tests of linear models" if model == "linear" else f"likelihood ratios of {model} models"
+    return [
+        f"The search compared {residuals}{f' given {about}' if about else ''}. Single variables were tested by score "
+        "tests of the model, in which variables lose the part that its columns explain.",
+        f"Every variable that was found had to be confirmed by {ratio} with and without the variable, in the way in "
+        "which it was found; the larger p-value counted.",
+    ]
 
 
 def references(selection: Selection) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ def summary_sentences(selection: Selection) -> list[str]:
         found += [_found(selection), _synergy(selection), _groups(selection)]
     else:
         found.append(_nothing_found(selection))
-    found += study_words.retest_sentences(selection)
+    found += study_words.model_sentences(selection)
     return [sentence for sentence in (*found, _cautions(selection), _null(selection), _errors(selection)) if sentence]
 
 
@@ -97,7 +97,7 @@ def methods_paragraph(selection: Selection) -> str:
             *_arms_method(selection),
             *_comparisons_method(selection),
             _adjustment_method(selection),
-            *study_words.retest_methods(selection),
+            *study_words.model_methods(selection),
             f"The random seed was {s['random_state']}{_when(selection)}.",
         ]
     )

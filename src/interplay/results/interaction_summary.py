@@ -38,6 +38,7 @@ def headline(found: Interactions) -> str:
 def details(found: Interactions) -> str:
     """Return samples, outcome and levels in one sentence."""
     s, n_samples = found.settings, sum(found.class_sizes.values()) or found.provenance["n_samples"]
+    model = words.model_in_words(found.provenance)
     # A result without tuples does not say whether any variable was a number that had to be cut.
     may_be_cut = not found.cuts or any(cuts.is_cut for cuts in found.cuts)
     return (
@@ -45,6 +46,7 @@ def details(found: Interactions) -> str:
         f"{words.outcome_in_words(found.class_sizes, s, found.provenance)}; "
         + (f"log odds are those of {printable(found.outcome.labels[1])}; " if len(found.class_sizes) == 2 else "")
         + words.strata_in_words(found.provenance)
+        + (f"given {model}; " if model else "")
         + (f"p-values from {found.permutations_in_words()}; " if found.is_permuted else "")
         + (f"{words.cuts_in_words(s)}; " if may_be_cut else "")
         + f"seed {s['random_state']}"
@@ -66,7 +68,6 @@ def notes(found: Interactions) -> list[str]:
         _on_sparse_tuples(found),
         _on_variances(found),
         _on_scales(found),
-        _on_covariates(found),
         _on_cuts(found),
     ]
     return [note for note in candidates if note]
@@ -121,17 +122,6 @@ def _are(n: int) -> str:
     return "is" if n == 1 else "are"
 
 
-def _on_covariates(found: Interactions) -> str:
-    again = found.with_covariates
-    if again is None or not found.is_significant.any():
-        return ""
-    n_held, n_found = int(again.holds(found.settings["level"]).sum()), int(found.is_significant.sum())
-    return (
-        f"{n_held} of {n_found} significant tuples remain significant with covariates "
-        f"({', '.join(again.about[:6])}{', …' * (len(again.about) > 6)}); the search itself does not use these."
-    )
-
-
 def _on_cuts(found: Interactions) -> str:
     n_lost = int(found.tested.is_of_cutting(found.settings["level"]).sum())
     if not n_lost:
@@ -172,9 +162,8 @@ def _shown_rows(found: Interactions) -> pd.DataFrame:
     effect = [name, "ci_low", "ci_high"] if has_effect else ["residual", "cell"]
     first = [] if found.first is None else ["first_p_value", *([f"first_{name}"] if has_effect else [])]
     beside = ["p_robust", "scales"] if found.scale is not None and not found.is_permuted else []
-    again = [] if found.with_covariates is None else ["p_covariates_adjusted"]
     smooth = ["p_smooth"] if np.isfinite(found.tested.smooth_log_p).any() else []
     statistic = statistic_name(found.tested)
-    columns = ["members", statistic, "df", "p_value", "p_adjusted", *smooth, *again, "method", *beside, *effect, *first]
+    columns = ["members", statistic, "df", "p_value", "p_adjusted", *smooth, "method", *beside, *effect, *first]
     rows = found.table.head(words.ROWS_SHOWN)[columns]
     return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])

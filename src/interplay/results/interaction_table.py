@@ -9,6 +9,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import needing
+from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
@@ -23,7 +24,7 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
     """Return the columns of `Interactions.table`."""
     tested = result.tested
     rows = range(len(tested))
-    of_kind = _of_classes(tested) if isinstance(tested, TestedTuples) else _of_numbers(result, tested)
+    of_kind = _of_kind(result)
     columns: dict[str, Any] = {
         "members": [result.members_of(row) for row in rows],
         **of_kind.statistic,
@@ -71,6 +72,15 @@ class _Columns(NamedTuple):
     effect_alone: FloatArray
 
 
+def _of_kind(result: Interactions) -> _Columns:
+    tested = result.tested
+    if isinstance(tested, TestedTuples):
+        return _of_classes(tested)
+    if isinstance(tested, TestedTimes):
+        return _Columns({"chi2": tested.chi2, "df": tested.df}, {}, "log_hr", {}, tested.log_hr_alone)
+    return _of_numbers(result, tested)
+
+
 def _of_classes(tested: TestedTuples) -> _Columns:
     statistic = {"chi2": tested.chi2, "df": tested.df}
     return _Columns(statistic, {"min_expected": tested.min_expected}, "log_or", {}, tested.log_or_alone)
@@ -91,11 +101,15 @@ def _of_numbers(result: Interactions, tested: TestedNumbers) -> _Columns:
 
 def effect_name(tested: TupleTests) -> str:
     """Return the name of the column with the size of the effect."""
+    if isinstance(tested, TestedTimes):
+        return "log_hr"
     return "log_or" if isinstance(tested, TestedTuples) else "effect"
 
 
 def effect_in_words(result: Interactions) -> str:
     """Return the effect of tuples, as axes and columns of a report name it."""
+    if result.is_of_times:
+        return "log hazard ratio of the interaction"
     if result.scale is None:
         return "log odds ratio of the interaction"
     return "coefficient of the product" if result.settings.get("coding") == "dosage" else "difference of differences"
@@ -103,7 +117,7 @@ def effect_in_words(result: Interactions) -> str:
 
 def statistic_name(tested: TupleTests) -> str:
     """Return the name of the column with the test statistic."""
-    return "chi2" if isinstance(tested, TestedTuples) else "f"
+    return "f" if isinstance(tested, TestedNumbers) else "chi2"
 
 
 def first_columns(result: Interactions) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from interplay.results.interaction_summary import (
 )
 from interplay.results.interaction_table import first_columns, interaction_columns, interaction_graph
 from interplay.results.result import Result
-from interplay.statistics.interaction.covariate_tests import CovariateTests
+from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
@@ -69,12 +69,10 @@ class Interactions(Result):
     is_exhaustive : bool
         Whether the list contains every searched tuple with a p-value as small as the listed ones. False for a
         selection, which tests only the tuples of its relevant variables.
-    with_covariates : CovariateTests or None
-        With `covariates`: tests of the significant tuples with the covariates in the model.
     """
 
     names: Annotated[list[str], Check("n_vars")]
-    tested: TestedTuples | TestedNumbers
+    tested: TestedTuples | TestedNumbers | TestedTimes
     n_tests: int
     outcome: OutcomeCuts
     class_sizes: dict[str, int]
@@ -82,9 +80,8 @@ class Interactions(Result):
     counts: tuple[TupleCounts, ...]
     settings: dict[str, Any]
     provenance: dict[str, Any]
-    first: TestedTuples | TestedNumbers | None = None
+    first: TestedTuples | TestedNumbers | TestedTimes | None = None
     is_exhaustive: bool = True
-    with_covariates: CovariateTests | None = None
 
     def __len__(self) -> int:
         return len(self.tested)
@@ -96,8 +93,13 @@ class Interactions(Result):
 
     @property
     def scale(self) -> str | None:
-        """The scale on which an outcome of numbers was tested, "ranks" or "values"; None for classes."""
+        """The scale on which an outcome of numbers was tested, "ranks" or "values"; None for classes and times."""
         return (self.settings.get("scale") or "ranks") if isinstance(self.tested, TestedNumbers) else None
+
+    @property
+    def is_of_times(self) -> bool:
+        """Whether the outcome is times that may be censored."""
+        return isinstance(self.tested, TestedTimes)
 
     @property
     def is_permuted(self) -> bool:
@@ -153,8 +155,9 @@ class Interactions(Result):
         the tuple itself as high, and p_adjusted the share in which it ranks any tuple as high. chi2 and df only
         describe the size of an effect, and there are no confidence intervals.
 
-        With covariates, p_covariates and p_covariates_adjusted are the p-values of the interaction in models with
-        covariates, for significant tuples. holds_with_covariates says whether the interaction is significant there too.
+        With covariates or an offset, statistics, p-values, effects and intervals are those of the full model (method
+        "model", or "f" for numbers). For times: chi2 is the likelihood ratio of Cox's model, and log_hr, ci_low and
+        ci_high are, for two levels each, the log hazard ratio of the interaction with a 95 % interval.
 
         In a replication, the columns first_p_value, first_log_or and so on refer to the samples in which the tuples
         were found, residual is that of the cell in which it was largest there, and same_direction says whether the log
@@ -167,17 +170,12 @@ class Interactions(Result):
         import pandas as pd
 
         columns = interaction_columns(self)
-        if self.with_covariates is not None:
-            columns |= self.with_covariates.columns(self.settings["level"])
         return pd.DataFrame(columns if self.first is None else columns | first_columns(self))
 
     def only_significant(self) -> Interactions:
         """Return the same result without the listed tuples that are not significant."""
         rows = np.flatnonzero(self.is_significant)
-        again = self.with_covariates
-        return replace(
-            self, tested=self.tested.chosen(rows), with_covariates=None if again is None else again.chosen(rows)
-        )
+        return replace(self, tested=self.tested.chosen(rows))
 
     def members_of(self, row: int) -> tuple[str, ...]:
         """Return the names of the members of the tuple in a row of the table."""

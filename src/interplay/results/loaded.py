@@ -16,7 +16,6 @@ from interplay.statistics.arm_p_values import ArmPValues
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.null_fit import FITS
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.comparisons import MULTICLASS_CHOICES
 from interplay.study.number_outcome import SCALE_CHOICES
@@ -88,11 +87,10 @@ def is_interactions(result: Interactions) -> bool:
         and tested.tuples.shape[1] == result.settings["dimensions"]
         and result.n_tests >= len(tested)
         and len(result.class_sizes) == n_classes
-        and (n_classes == 0 if isinstance(tested, TestedNumbers) else n_classes >= 2)
+        and (n_classes >= 2 if isinstance(tested, TestedTuples) else n_classes == 0)
         and have_types(_NO_OUTCOME | result.provenance.get("outcome", {}), _OUTCOME)
         and result.settings.get("scale") in (None, *SCALE_CHOICES)
         and (result.first is None or _are_alike(result.first, tested))
-        and (result.with_covariates is None or len(result.with_covariates.chi2) == len(tested))
         and cut.issuperset(np.unique(tested.tuples).tolist())
         and all(_has_classes(counts, n_classes) for counts in result.counts)
         and _are_places(result, n_classes)

@@ -64,7 +64,6 @@ def replicate_in(
         tested=tested.chosen(order),
         first=first.tested.chosen(order),
         is_exhaustive=True,
-        with_covariates=None,
         n_tests=n,
         counts=tuple(counts[row] for row in order.tolist() if counts[row] is not None)[:MAX_KEPT],
         class_sizes=dict(zip(first.outcome.labels, sizes, strict=True)),

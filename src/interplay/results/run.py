@@ -15,6 +15,7 @@ from interplay.base.chi_squared import log_chi2_tail
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.files.types import Check
 from interplay.results.synergy_table import Explanations
+from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
@@ -37,6 +38,8 @@ class RunGains:
     gains : MaxGains
     alone : MaxGains
         In 1D; of the contrast variables too where several dimensions are searched in one call.
+    of_numbers : bool
+        Whether numbers were searched, or the residuals of another outcome.
     """
 
     decision: str
@@ -45,6 +48,7 @@ class RunGains:
     contrast_sources: Annotated[IntArray, Check("n_contrast", low=0, below="n_vars")]
     gains: MaxGains
     alone: MaxGains
+    of_numbers: bool = False
 
     def is_consistent(self) -> bool:
         """Say whether there is a gain for every variable and contrast variable, which a file may violate."""
@@ -89,7 +93,7 @@ class Run(RunGains):
 
     null_fit: NullFit
     explanations: Explanations | None = None
-    tested: tuple[TestedTuples | TestedNumbers, ...] = ()
+    tested: tuple[TestedTuples | TestedNumbers | TestedTimes, ...] = ()
     cuts: tuple[VariableCuts, ...] = ()
     outcome: OutcomeCuts | None = None
 

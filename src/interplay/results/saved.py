@@ -17,11 +17,11 @@ from interplay.results.run import Run
 from interplay.results.selection import Selection
 from interplay.results.synergy_table import Explanations
 from interplay.statistics.arm_p_values import ArmPValues
-from interplay.statistics.interaction.covariate_tests import CovariateTests
+from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
-from interplay.statistics.retest import Retest
 from interplay.statistics.survival_curves import SurvivalCurves
 
 _SELECTION = FileFormat(
@@ -29,8 +29,8 @@ _SELECTION = FileFormat(
     version=5,
     root=Selection,
     types=(
-        Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, VariableCuts, OutcomeCuts,
-        Retest, SurvivalCurves, ArmPValues,
+        Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, TestedTimes, VariableCuts,
+        OutcomeCuts, ModelTests, SurvivalCurves, ArmPValues,
     ),
     in_words="saved selection",
     advice=": save it again",
@@ -40,7 +40,7 @@ _INTERACTIONS = FileFormat(
     name="interactions",
     version=2,
     root=Interactions,
-    types=(TestedTuples, TestedNumbers, OutcomeCuts, VariableCuts, TupleCounts, CovariateTests),
+    types=(TestedTuples, TestedNumbers, TestedTimes, OutcomeCuts, VariableCuts, TupleCounts),
     in_words="saved list of interactions",
     advice=": save it again",
     check=is_interactions,

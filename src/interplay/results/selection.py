@@ -30,8 +30,8 @@ from interplay.statistics.arm_p_values import (
 )
 from interplay.statistics.arms import arm_of_tuples, found_in_words
 from interplay.statistics.association import clusters
+from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
-from interplay.statistics.retest import Retest
 from interplay.statistics.survival_curves import SurvivalCurves
 from interplay.statistics.verdicts import Verdict, verdicts_of
 
@@ -80,8 +80,8 @@ class Selection(Result):
     tuple_counts : tuple of TupleCounts
         Number of samples of each class in each cell, for the best tuples of the first 300 relevant variables; see
         `counts_of`.
-    retests : tuple of Retest
-        Second tests of the variables that the search found: with covariates, or of times that may be censored.
+    in_model : ModelTests, optional
+        With covariates, an offset or times: the tests of the relevant variables by the full model.
     survival_curves : tuple of SurvivalCurves
         Kaplan and Meier's curves of the cells of the same tuples, if the outcome is a time.
     tests : tuple of ArmPValues
@@ -99,7 +99,7 @@ class Selection(Result):
     settings: dict[str, Any]
     provenance: dict[str, Any]
     tuple_counts: tuple[TupleCounts, ...] = ()
-    retests: tuple[Retest, ...] = ()
+    in_model: ModelTests | None = None
     survival_curves: tuple[SurvivalCurves, ...] = ()
     tests: tuple[ArmPValues, ...] = ()
 
@@ -254,9 +254,10 @@ class Selection(Result):
 
         Columns: variable, gain, p_value, p_adjusted, relevant, partners (the other members of its best tuple),
         discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several comparisons of classes,
-        those of the one with the smallest p-value, which the column decision names. With covariates, p_covariates (of
-        the second test), p_covariates_adjusted and holds_with_covariates follow; with times that may be censored,
-        p_log_rank and so on. If a variable calls for caution (`cautions`), the column caution says why.
+        those of the one with the smallest p-value, which the column decision names. With covariates, an offset or
+        times, p_model is the p-value of a relevant variable in the full model, in the way in which it was found, not
+        adjusted; p_value and p_adjusted allow for it. If a variable calls for caution (`cautions`), the column caution
+        says why.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction" (of all members, or
         of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction was

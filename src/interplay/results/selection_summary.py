@@ -21,7 +21,7 @@ def summary_text(selection: Selection) -> str:
             *_headings(selection),
             *words.notes_on_outcome(selection.provenance),
             *_relevant_variables(selection),
-            *_retests_in_words(selection),
+            *_model_in_words(selection),
             *_on_sparse_tuples(selection),
             *_cautions_in_words(selection),
         ]
@@ -96,22 +96,10 @@ def summary_html(selection: Selection) -> str:
     return words.summary_as_html(heading, details, shown, len(selection.ranked))
 
 
-def _retests_in_words(selection: Selection) -> list[str]:
-    """Return a line for each second test: which relevant variables remain significant."""
-    lines = []
-    for retest in selection.retests:
-        failed = [printable(selection.names[v]) for v in retest.failed(selection.settings["level"])]
-        listed = ", ".join(failed[:6]) + ", …" * (len(failed) > 6)
-        n_held = len(retest.variable) - len(failed)
-        if retest.kind == "covariates" and len(retest.variable):
-            what = (
-                f"{n_held} of {len(retest.variable)} relevant variables remain significant with covariates "
-                f"({', '.join(retest.about)})"
-            )
-            lines.append(f"{what}; not significant: {listed}" if failed else what)
-        elif retest.kind == "log_rank" and failed:
-            lines.append(f"{len(failed)} left out because the log-rank test does not confirm them: {listed}")
-    return lines
+def _model_in_words(selection: Selection) -> list[str]:
+    """Return a line on the model of covariates, offset and times."""
+    model = words.model_in_words(selection.provenance)
+    return [f"given {model}"] if model else []
 
 
 def _null_in_words(selection: Selection) -> str:

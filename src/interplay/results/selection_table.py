@@ -47,8 +47,8 @@ def selection_table(selection: Selection) -> pd.DataFrame:
         members = [np.array(one.members, dtype=np.int64) for one in selection.verdicts]
         columns["interacting"] = [selection.names_of(some) for some in members]
         columns["p_interaction"] = [one.p_adjusted for one in selection.verdicts]
-    for retest in selection.retests:
-        columns |= retest.columns(len(selection.names), selection.settings["level"])
+    if selection.in_model is not None:
+        columns |= selection.in_model.columns(len(selection.names))
     if len(selection.comparisons) > 1:
         columns["decision"] = [selection.runs[r].decision for r in best]
     if cautions := selection.cautions:

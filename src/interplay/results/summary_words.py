@@ -44,6 +44,23 @@ def classes_in_words(class_sizes: Mapping[str, int]) -> str:
     return f"{len(class_sizes)} classes ({listed}, …)"
 
 
+def model_in_words(provenance: Mapping[str, Any]) -> str:
+    """Return the model of covariates, offset and times that an answer is given; "" if there is none.
+
+    Examples
+    --------
+    >>> model_in_words({"model": "logistic", "covariates": ["age", "sex"]})
+    'age, sex (logistic model)'
+    """
+    model = provenance.get("model")
+    if not model:
+        return ""
+    names = [printable(name) for name in provenance.get("covariates", [])]
+    listed = [", ".join(names[:6]) + ", …" * (len(names) > 6)] if names else []
+    listed += ["the offset"] if provenance.get("offset") else []
+    return f"{' and '.join(listed)} ({model} model)" if listed else ""
+
+
 def outcome_in_words(class_sizes: Mapping[str, int], settings: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
     """Return the outcome in one line: its classes and their sizes, or the middle of its numbers.
 
@@ -54,6 +71,8 @@ def outcome_in_words(class_sizes: Mapping[str, int], settings: Mapping[str, Any]
     """
     if class_sizes:
         return classes_in_words(class_sizes)
+    if "survival" in provenance:
+        return f"times, {provenance['survival']['n_events']} events"
     quartiles = provenance.get("outcome", {}).get("quartiles", [])
     middle = f", median {quartiles[2]:.4g} (quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})" if quartiles else ""
     return f"outcome a number{middle}, by {settings.get('scale') or 'ranks'}"

@@ -12,8 +12,8 @@ SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
         ...
 
         Times that may be censored are given as ``(time, event)``, two arrays or names, or as a structured array like
-        scikit-survival's. Their martingale residuals are cut by rank, and variables that are found must pass a log-rank
-        test.
+        scikit-survival's. The search compares martingale residuals, and Cox's model has to confirm the variables that
+        are found.
     dimensions : "auto", int or sequence of int
         ...
 
@@ -54,7 +54,8 @@ SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
     covariates
         ...
 
-        Relevant variables are tested, each in its best tuple, by models with and without the variable.
+        More than two classes are then compared each with the rest. The column ``p_model`` is the p-value of a relevant
+        variable in the full model.
     random_state
         ...
 

@@ -41,7 +41,7 @@ def arm_p_values(
         _Comparison(searched[start : start + n_dimensions], runs[start : start + n_dimensions], settings)
         for start in range(0, len(searched), n_dimensions)
     ]
-    tests = tests_of(settings.all_dimensions, settings.arms, of_numbers=settings.decision == "number")
+    tests = tests_of(settings.all_dimensions, settings.arms, of_numbers=searched[0].of_numbers)
     found = [_over_comparisons(test, [comparison.result_of(test) for comparison in comparisons]) for test in tests]
     return _with_shared_weights(found)
 
@@ -141,7 +141,7 @@ class _Comparison:
             free_shape=True,
             n_classes=self._n_classes,
         )
-        is_guarded = has_contrast and settings.decision == "number"
+        is_guarded = has_contrast and self._searched[1].of_numbers
         return guarded(null_fit, gains[n_vars:], df[n_vars:]) if is_guarded else null_fit
 
 

@@ -45,6 +45,8 @@ def select(
     permutations: bool | None = None,
     n_permutations: int = 199,
     covariates: Any = None,
+    offset: Any = None,
+    entry: Any = None,
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, NumberOutcome
@@ -14,9 +16,14 @@ from interplay.statistics.conditional_test import conditional_log_p
 from interplay.statistics.correlation_test import NumberTarget
 from interplay.statistics.drawn_levels import DrawnLevels
 from interplay.statistics.level_gain_test import level_gain_log_p
+from interplay.statistics.residual_test import ResidualTarget
 
 #: Codes of a number outcome's variables that are in memory at once. A fixed number: results do not depend on threads.
 _CODES_AT_ONCE = 1 << 22
+
+
+#: Coder, discretisation, variables of as many levels → ln p of each.
+_LevelTest = Callable[[Coder, int, IntArray, int], FloatArray]
 
 
 class ExactPValues:
@@ -60,16 +67,30 @@ def number_log_p(coded: CodedComparison, *, discretizations: int, with_contrast:
     comparison = coded.comparison
     outcome, strata = comparison.outcome, comparison.strata
     assert isinstance(outcome, NumberOutcome)
-    target = NumberTarget.of(outcome.scores, None if strata is None else strata.codes)
-    drawn = DrawnLevels(target.scores)
+    test = _test_of(outcome, None if strata is None else strata.codes)
     coders = [coded.coder, *([coded.contrast] if with_contrast and coded.contrast is not None else [])]
-    of_each = [
-        np.concatenate([_number_log_p(coder, d, target, drawn) for coder in coders]) for d in range(discretizations)
-    ]
+    of_each = [np.concatenate([_number_log_p(coder, d, test) for coder in coders]) for d in range(discretizations)]
     return np.asarray(np.minimum(np.min(of_each, axis=0) + np.log(discretizations), 0.0))
 
 
-def _number_log_p(coder: Coder, d: int, target: NumberTarget, drawn: DrawnLevels) -> FloatArray:
+def _test_of(outcome: NumberOutcome, strata: IntArray | None) -> _LevelTest:
+    """Return the test of numbers, or, where these are residuals, of variables in the model that they are of."""
+    if outcome.model is not None:
+        adjusted = ResidualTarget.of(outcome)
+        return lambda coder, d, variables, n: adjusted.level_log_p(
+            coder.codes_of(d, variables).codes.astype(np.int64), n
+        )
+    target = NumberTarget.of(outcome.scores, strata)
+    drawn = DrawnLevels(target.scores)
+
+    def test(coder: Coder, d: int, variables: IntArray, n_levels: int) -> FloatArray:
+        sizes, sums = level_sums(coder, d, variables, n_levels, target)
+        return level_gain_log_p(sizes, sums, target, drawn)
+
+    return test
+
+
+def _number_log_p(coder: Coder, d: int, log_p_of: _LevelTest) -> FloatArray:
     """Test all variables of a coder as one discretisation has them."""
     log_p = np.empty(coder.table.n_vars)
     n_levels = np.maximum(coder.n_levels, 2)
@@ -83,8 +104,7 @@ def _number_log_p(coder: Coder, d: int, target: NumberTarget, drawn: DrawnLevels
 
     def test(job: tuple[int, IntArray]) -> None:
         number, variables = job
-        sizes, sums = level_sums(coder, d, variables, number, target)
-        log_p[variables] = level_gain_log_p(sizes, sums, target, drawn)
+        log_p[variables] = log_p_of(coder, d, variables, number)
 
     map_in_threads(test, jobs, coder.n_jobs)
     return log_p

@@ -1,14 +1,12 @@
 """A selection and the data it was made from → what explains and checks its relevant variables.
 
-Correlations between them, the tuples that explain them, tests, counts and curves of these, second tests with covariates
-or censored times, and cautions.
+Correlations between them, the tuples that explain them, tests, counts and curves of these, and cautions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -21,37 +19,14 @@ from interplay.results.run import Run
 from interplay.results.selection import Selection
 from interplay.selection.best_tuples import explain
 from interplay.selection.cautions import find_cautions, warn_of_cautions
-from interplay.selection.retests import beyond_covariates, in_log_rank, retested
 from interplay.selection.runs import SearchedSelection
 from interplay.selection.selected_tuples import adjusted_tests, make_selected_tests
-from interplay.statistics.retest import Retest
 from interplay.statistics.survival_curves import SurvivalCurves, survival_curves
 from interplay.study.survival import Survival
 from interplay.study.table import Table
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
 _MAX_CORRELATED = 3000
-
-
-def retests(data: SearchedSelection, runs: list[Run], ranked: IntArray, p_values: FloatArray) -> list[Retest]:
-    """Test the variables that were found again: in a log-rank test where there are times, and with covariates."""
-    study = data.task.study
-    again = partial(
-        retested,
-        runs=runs,
-        comparisons=data.task.comparisons_of(len(runs)),
-        coded=data.coded,
-        settings=data.task.settings,
-        variables=ranked,
-        p_values=p_values,
-    )
-    found = []
-    if study.survival is not None:
-        found.append(again("log_rank", [], in_log_rank(study.survival)))
-    if study.covariates is not None:
-        test = beyond_covariates(study.covariates, study.survival)
-        found.append(again("covariates", study.covariates.names, test))
-    return found
 
 
 def explained(found: Selection, data: SearchedSelection) -> Selection:
@@ -65,16 +40,17 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         # One comparison after the other, so that its codes, planes and tables serve the runs of all sizes.
         numbers = range(number * n_sizes, (number + 1) * n_sizes)
         involved = _involved(found, numbers)
-        coded = data.coded.of(comparison, involved)
+        searched = data.coded.of(comparison, involved)
+        coded = searched if comparison.shown is comparison else data.coded.of(comparison.shown, involved)
         tables = tuple_tables(coded) if len(involved) else []
         for run in numbers:
-            runs.append(_explained_run(found, run, data, coded, tables))
+            runs.append(_explained_run(found, run, data, searched, coded, tables))
             cells = list(_best_counts(found, run, coded, tables))
             counted += cells
             curves += _survival_curves(task.study.survival, coded, cells)
     cautions = find_cautions(
         task.study,
-        task.comparisons_of(len(found.runs)),
+        [comparison.shown for comparison in task.comparisons_of(len(found.runs))],
         best_run=found.best_run,
         ranked=found.ranked,
         counted=counted,
@@ -100,14 +76,22 @@ def _involved(found: Selection, numbers: range) -> IntArray:
 
 
 def _explained_run(
-    found: Selection, number: int, data: SearchedSelection, coded: CodedComparison, tables: Tables
+    found: Selection,
+    number: int,
+    data: SearchedSelection,
+    searched: CodedComparison,
+    coded: CodedComparison,
+    tables: Tables,
 ) -> Run:
-    """Add the tuples that explain relevant variables, their tests, and how their members were cut."""
+    """Add the tuples that explain relevant variables, their tests, and how their members were cut.
+
+    `searched` has the outcome that was searched, `coded` and `tables` the one that is shown and tested.
+    """
     run, task, comparison = found.runs[number], data.task, coded.comparison
     settings = task.settings.of_dimension(run.dimensions)
     explanations = None
     if comparison.strata is None:  # gains within strata are not listed
-        explanations = explain(coded, settings, run.gains, found.ranked, engine=data.engine)
+        explanations = explain(searched, settings, run.gains, found.ranked, engine=data.engine)
     if comparison.groups is not None or run.dimensions == 1:  # the test takes samples as independent
         return replace(run, explanations=explanations)
     shown_here = found.ranked[found.best_run[found.ranked] == number]

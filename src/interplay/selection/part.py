@@ -6,7 +6,7 @@ import os
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, get_type_hints
 
-from interplay.base.arrays import IntArray, MaxGains, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray, MaxGains, NumberOutcome, ResidualModel
 from interplay.base.checks import check_path
 from interplay.engines.searcher_counts import are_counts
 from interplay.files.archive import FileFormat, read_archive, write_archive
@@ -50,6 +50,7 @@ class Part:
         The times that the classes are made of.
     numbers : NumberOutcome, optional
         The outcome, if it is numbers.
+    offset : (n_samples,) float64, optional
     """
 
     shard: Shard
@@ -64,6 +65,7 @@ class Part:
     covariates: Covariates | None = None
     survival: Survival | None = None
     numbers: NumberOutcome | None = None
+    offset: FloatArray | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the part to one file, for `merge_parts`."""
@@ -89,6 +91,7 @@ class Part:
             and (self.numbers is None or self._has_numbers(n_samples))
             and (self.covariates is None or self.covariates.design.shape[:1] == (n_samples,))
             and (self.survival is None or self.survival.time.shape == self.survival.event.shape == (n_samples,))
+            and (self.offset is None or self.offset.shape == (n_samples,))
             and len(self.runs) > 0
             and all((run.permuted is not None) == bool(self.settings.get("permutations")) for run in self.runs)
             and [run.dimensions for run in self.runs] == self._dimensions_of_runs()
@@ -113,7 +116,7 @@ _FORMAT = FileFormat(
     name="part",
     version=2,
     root=Part,
-    types=(Shard, SearchedRun, MaxGains, ScoreTests, ProductMaxima, Covariates, Survival, NumberOutcome),
+    types=(Shard, SearchedRun, MaxGains, ScoreTests, ProductMaxima, Covariates, Survival, NumberOutcome, ResidualModel),
     in_words="part of interplay",
     advice=": search this shard again",
 )

@@ -243,11 +243,12 @@ def _searched(search: PreparedSearch, exact_log_p: FloatArray | None) -> Searche
     comparison, sources, found = search.coded.comparison, search.coded.contrast_sources, search.loop.found
     return SearchedRun(
         decision=comparison.decision,
-        class_labels=[str(label) for label in comparison.outcome.labels],
-        class_sizes=comparison.outcome.sizes,
+        class_labels=[str(label) for label in comparison.shown.outcome.labels],
+        class_sizes=comparison.shown.outcome.sizes,
         contrast_sources=np.empty(0, dtype=np.int64) if sources is None else np.asarray(sources),
         gains=found[0],
         alone=found[-1],
+        of_numbers=isinstance(comparison.outcome, NumberOutcome),
         exact_log_p=exact_log_p,
     )
 
@@ -297,4 +298,5 @@ def _score_tests(coded: CodedComparison, settings: SelectionSettings) -> ScoreTe
         comparison.outcome,
         names={test.name for test in tests_of(settings.all_dimensions, settings.arms, of_numbers=False)},
         contrast=None if coded.contrast is None else RankScores(coded.contrast, strata),
+        model=comparison.model,
     )

@@ -16,6 +16,7 @@ from interplay.files.types import Check
 from interplay.selection.level_sums import level_sums
 from interplay.statistics.correlation_test import NumberTarget, correlation_log_p, level_correlation_log_p
 from interplay.statistics.drawn_levels import DrawnLevels
+from interplay.statistics.given_in_model import GivenInModel
 from interplay.statistics.given_test import GivenOthers, choose_strong
 from interplay.statistics.level_score_test import level_score_log_p, level_scores
 from interplay.statistics.number_products import int_normal_scores, number_products
@@ -25,7 +26,9 @@ from interplay.statistics.product_maxima import (
     is_small_enough,
     product_maxima,
 )
+from interplay.statistics.residual_test import ResidualTarget
 from interplay.statistics.score_test import class_targets, score_log_p
+from interplay.study.full_model import FullModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,16 +57,22 @@ def run_score_tests(
     *,
     names: Collection[str],
     contrast: RankScores | None = None,
+    model: FullModel | None = None,
 ) -> ScoreTests:
     """Test every variable by its scores, as far as the tests in `names` need it.
 
-    `contrast` are the scores of the contrast variables, for products.
+    `contrast` are the scores of the contrast variables, for products. Of an outcome that is residuals, `model` is the
+    model that they are of: variables are tested in it.
     """
     coder = scores.coder
     n_vars, n_samples = coder.table.n_vars, coder.table.n_samples
     blocks = list(scores.blocks())
     alone: Callable[[slice], tuple[FloatArray, FloatArray]]
-    if isinstance(outcome, NumberOutcome):
+    adjusted: ResidualTarget | None = None
+    if isinstance(outcome, NumberOutcome) and outcome.model is not None:
+        adjusted = ResidualTarget.of(outcome)
+        alone = partial(_alone_adjusted, scores, target=adjusted)
+    elif isinstance(outcome, NumberOutcome):
         targets = outcome.scores[np.newaxis]
         target = NumberTarget.of(outcome.scores, scores.strata)
         alone = partial(_alone_number, scores, target=target, drawn=DrawnLevels(target.scores))
@@ -83,14 +92,15 @@ def run_score_tests(
     parts = map_in_threads(alone, blocks, coder.n_jobs)
     rank, spread = (np.concatenate([part[i] for part in parts]) for i in range(2))
     strong = choose_strong(rank, n_samples)
-    strong_scores = [scores.read_normal(slice(v, v + 1))[0] for v in strong.tolist()]
+    strong_scores = np.array([scores.read_normal(slice(v, v + 1))[0] for v in strong.tolist()])
+    strong_scores = strong_scores.reshape(len(strong), n_samples)
     with one_blas_thread():
-        given_others = GivenOthers.of(
-            np.array(strong_scores).reshape(len(strong), n_samples),
-            targets,
-            scores.strata,
-            is_number=is_number,
-        )
+        given_others: GivenOthers | GivenInModel
+        if adjusted is None:
+            given_others = GivenOthers.of(strong_scores, targets, scores.strata, is_number=is_number)
+        else:
+            assert model is not None
+            given_others = GivenInModel.of(strong_scores, model)
         given = nothing
         if "given" in names:
             parts_given = map_in_threads(
@@ -177,6 +187,20 @@ def _alone_number(
         rank[same] = level_correlation_log_p(sizes, sums, of_levels, target, drawn)
         if number > 2:  # of two levels there is but one difference
             spread[same] = level_correlation_log_p(sizes, sums, of_levels**2, target, drawn)
+    return rank, spread
+
+
+def _alone_adjusted(scores: RankScores, rows: slice, target: ResidualTarget) -> tuple[FloatArray, FloatArray]:
+    """Return ln p of normal scores and of their squares in the model of residuals, of some variables."""
+    rank, spread = np.full((2, rows.stop - rows.start), np.nan)
+    is_ordered = scores.is_ordered[rows]
+    places = np.flatnonzero(is_ordered)
+    if len(places):
+        values = scores.read_normal(rows)[places]
+        rank[places] = target.log_p(values)
+        spread[places] = target.log_p(values**2)
+        # Of two levels there is but one difference.
+        spread[is_ordered & scores.coder.is_discrete[rows] & (scores.coder.n_levels[rows] <= 2)] = np.nan
     return rank, spread
 
 

@@ -13,15 +13,18 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
 from interplay.codes.coded import CodedComparison
 from interplay.interaction.beside_smooth import beside_smooth
+from interplay.interaction.in_model import in_model
 from interplay.interaction.p_value_caps import PValueCaps, listed_method
 from interplay.interaction.tests import Tables, make_tuple_tests
 from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.listed_p_values import adjust_listed
+from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.study.survival import Survival
 
 #: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.
 MAX_TESTED = 3000
@@ -45,7 +48,7 @@ def make_selected_tests(
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
-) -> tuple[TestedTuples | TestedNumbers, ...]:
+) -> tuple[TestedTuples | TestedNumbers | TestedTimes, ...]:
     """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
 
     Parameters
@@ -78,12 +81,14 @@ def _tests_of_size(
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
-) -> TestedTuples | TestedNumbers:
+) -> TestedTuples | TestedNumbers | TestedTimes:
     comparison = coded.comparison
     n_vars, size = comparison.table.n_vars, tuples.shape[1]
     _, first = np.unique(tuples, axis=0, return_index=True)
     chosen = tuples[np.sort(first)[:MAX_TESTED]]
     if len(chosen) == 0:
+        if comparison.model is not None and isinstance(comparison.model.outcome, Survival):
+            return TestedTimes.none(size)
         is_number = isinstance(comparison.outcome, NumberOutcome)
         return TestedNumbers.none(size) if is_number else TestedTuples.none(size)
     n_numbers = coded.n_levels[chosen].astype(float).prod(axis=1) * (comparison.outcome.df + 1)
@@ -92,13 +97,15 @@ def _tests_of_size(
     caps = PValueCaps(
         listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_families), None, None
     )
-    tested = make_tuple_tests(
+    tested: TestedTuples | TestedNumbers | TestedTimes = make_tuple_tests(
         tables,
         [chosen] * settings.discretizations,
         max_p=1.0,
-        bootstrap_below=caps.significant_up_to(),
+        bootstrap_below=caps.significant_up_to() if comparison.model is None else 0.0,
         seed=settings.random_state,
     )
+    if comparison.model is not None:
+        tested = in_model(tested, coded, n_threads=coded.coder.n_jobs)
     # All that may be significant: of several comparisons, only all together tell which are.
     here = adjust_listed(tested.p_value, caps.method, n_tests=comb(n_vars, size)) < settings.level
     return beside_smooth(
@@ -112,8 +119,8 @@ def _tests_of_size(
 
 
 def _judged(
-    some: list[TestedTuples | TestedNumbers], adjust: Callable[[FloatArray], FloatArray], level: float
-) -> list[TestedTuples | TestedNumbers]:
+    some: list[TestedTuples | TestedNumbers | TestedTimes], adjust: Callable[[FloatArray], FloatArray], level: float
+) -> list[TestedTuples | TestedNumbers | TestedTimes]:
     """Adjust the p-values beside smooth effects, over the tuples of all comparisons."""
     joined = TupleTests.joined(some).smooth_judged(adjust, level)
     ends = np.cumsum([len(tested) for tested in some])

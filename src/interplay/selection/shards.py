@@ -110,7 +110,8 @@ def search_shard(
         runs=found.runs,
         covariates=study.covariates,
         survival=study.survival,
-        numbers=study.outcome if isinstance(study.outcome, NumberOutcome) else None,
+        numbers=replace(study.outcome, model=None) if isinstance(study.outcome, NumberOutcome) else None,
+        offset=study.offset,
     )
 
 
@@ -175,9 +176,10 @@ def merge_parts(
     if missing := sorted(set(range(1, first.shard.of + 1)) - set(name_of)):
         verb, them = ("is", "it, or add its file") if len(missing) == 1 else ("are", "them, or add their files")
         raise ValueError(f"parts: {_listed(missing)} of {first.shard.of} {verb} missing: search {them}")
-    if X is None and first.survival is not None:
+    if X is None and "model" in first.provenance:
         raise ValueError(
-            "X is needed to merge parts of a search with times (--data on the command line): the log-rank test uses it"
+            "X is needed to merge parts of a search with covariates, an offset or times (--data on the command line): "
+            "the full model has the last word"
         )
     settings = SelectionSettings.of(first.settings)
     merged = tuple(_as_far_as_select(run, settings.level) for run in merged)
@@ -247,6 +249,7 @@ def _same_data(X: Any, part: Part, runs: tuple[SearchedRun, ...], *, n_threads: 
         groups=Groups(part.group_codes) if len(part.group_codes) else None,
         covariates=part.covariates,
         survival=part.survival,
+        offset=part.offset,
     )
     same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
     if not same_shape or study.fingerprint(n_threads=n_threads) != part.about["data fingerprint"]:

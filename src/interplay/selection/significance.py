@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.results.run import Run, smallest_log_p
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import Checkpoint, handing_over
 from interplay.search.settings import SelectionSettings
 from interplay.selection.arm_tests import arm_p_values
-from interplay.selection.explanation import explained, retests
+from interplay.selection.explanation import explained
+from interplay.selection.last_word import LastWord
 from interplay.selection.runs import SearchedRun, SearchedSelection
 from interplay.statistics.arm_p_values import ArmPValues, log_p_of_all
+from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.statistics.permutations.permutation_null import permutation_null
@@ -37,6 +39,7 @@ def selection_from(
     Without the `data`, the result lacks what explains its variables: correlations, tuples, their tests and counts.
     """
     tests: tuple[ArmPValues, ...] = ()
+    last_word = _last_word(data)
     if settings.permutations:
         nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
         runs = [Run.of(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
@@ -51,18 +54,23 @@ def selection_from(
         runs = [_fitted(run, settings) for run in searched]
         if settings.all_dimensions is None:
             log_p = smallest_log_p(runs)
+            if last_word is not None:
+                log_p = _confirmed(log_p, runs, last_word, settings)
         else:
             tests = arm_p_values(searched, runs, settings)
+            tests = tests if last_word is None else last_word.over_arms(tests)
             log_p = log_p_of_all(tests)
             runs = [run for run in runs if run.dimensions in settings.all_dimensions]
         p_values = np.exp(log_p)
         p_adjusted = adjust(p_values, settings.p_adjust, level=settings.level)
         order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     relevant = relevant_mask(p_adjusted, level=settings.level)
-    second = [] if data is None else retests(data, runs, order[relevant[order]], p_values)
-    for retest in second:
-        if retest.kind == "log_rank":  # what follows from censoring alone is no find
-            relevant[retest.failed(settings.level)] = False
+    if last_word is not None and settings.permutations:
+        found_now = np.flatnonzero(relevant)
+        p_values, p_adjusted = (each.copy() for each in (p_values, p_adjusted))
+        of_model = np.exp(last_word.of_runs(runs, found_now))
+        p_adjusted[found_now] = np.maximum(p_adjusted[found_now], of_model)
+        relevant = relevant_mask(p_adjusted, level=settings.level)
     # "auto" may choose another one in each comparison of classes; with permutations nothing is fitted
     fits = {settings.fit if run.null_fit.is_permuted else run.null_fit.fit for run in runs}
     found = Selection(
@@ -74,7 +82,7 @@ def selection_from(
         is_relevant=relevant,
         ranked=order[relevant[order]],
         correlation=np.empty((0, 0)),
-        retests=tuple(second),
+        in_model=None if data is None or last_word is None else _in_model(data, last_word, order, relevant, p_adjusted),
         settings=settings.to_dict() | {"fit": fits.pop() if len(fits) == 1 and not tests else settings.fit},
         provenance=provenance,
         tests=tests,
@@ -83,6 +91,31 @@ def selection_from(
         return found
     with handing_over(lambda: found, checkpoint=checkpoint):
         return explained(found, data)
+
+
+def _last_word(data: SearchedSelection | None) -> LastWord | None:
+    """Return the tests by full models, where there are covariates, an offset or times."""
+    if data is None or data.task.study.model is None:
+        return None
+    return LastWord(data.coded, data.task.comparisons, data.task.settings)
+
+
+def _confirmed(log_p: FloatArray, runs: Sequence[Run], last_word: LastWord, settings: SelectionSettings) -> FloatArray:
+    """Replace the p-values of relevant variables by those of full models, where these are larger."""
+    confirmed = log_p.copy()
+    p_adjusted = adjust(np.exp(log_p), settings.p_adjust, level=settings.level)
+    found = np.flatnonzero(relevant_mask(p_adjusted, level=settings.level))
+    confirmed[found] = np.maximum(log_p[found], last_word.of_runs(runs, found))
+    return confirmed
+
+
+def _in_model(
+    data: SearchedSelection, last_word: LastWord, order: IntArray, relevant: BoolArray, p_adjusted: FloatArray
+) -> ModelTests:
+    model, covariates = data.task.study.model, data.task.study.covariates
+    assert model is not None
+    about = [] if covariates is None else covariates.names
+    return last_word.record(model.kind, about, order[relevant[order]], p_adjusted)
 
 
 def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
@@ -102,7 +135,7 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
     )
     if run.inflation is not None:
         null_fit = replace(null_fit, inflation=inflation)
-    if settings.decision == "number" and settings.n_contrast:
+    if run.of_numbers and settings.n_contrast:
         null_fit = guarded(null_fit, gains.contrast_gain / inflation, gains.contrast_df.astype(np.float64))
     return Run.of(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
 

@@ -105,6 +105,8 @@ def check_selection(
     strata: Any,
     groups: Any,
     covariates: Any,
+    offset: Any,
+    entry: Any,
     decision: str,
     decision_divisions: int | None,
     scale: str,
@@ -117,6 +119,8 @@ def check_selection(
         strata=strata,
         groups=groups,
         covariates=covariates,
+        offset=offset,
+        entry=entry,
         decision=decision,
         decision_divisions=decision_divisions,
         scale=scale,
@@ -128,6 +132,8 @@ def check_selection(
         has_groups=study.groups is not None,
         **settings,
     )
+    if study.model is not None and study.outcome.df > 1 and checked.multiclass == "joint":
+        checked = replace(checked, multiclass="ovr")  # residuals are those of two classes
     comparisons = study.comparisons(checked.multiclass)
     if checked.permutations or study.groups is not None:
         for comparison in comparisons:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from interplay.base.arrays import IntArray
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
 from interplay.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS
@@ -76,8 +77,8 @@ def without_rare_classes(
     groups: Groups | None,
     decision: str,
     decision_divisions: int | None,
-) -> tuple[Table, Any, Strata | None, Groups | None]:
-    """Leave out the samples of classes that are too small for `select`.
+) -> tuple[Table, Any, Strata | None, Groups | None, IntArray | None]:
+    """Leave out the samples of classes that are too small for `select`; the numbers of samples that are kept come last.
 
     `select` refuses a class of one sample as a likely mistake in the data. Here cross-validation may have left one
     sample of a small class, and one of many fits must not fail for it.
@@ -85,16 +86,16 @@ def without_rare_classes(
     column = decision_column(y)
     values = column.read()
     if decision in ("number", "continuous"):
-        return table, y, strata, groups
+        return table, y, strata, groups, None
     is_cut = decision_divisions is not None and column.kind == ColumnKind.NUMBER and is_continuous(values)
     if decision == "auto" and (is_cut or (decision_divisions is None and is_number(y, decision))):
-        return table, y, strata, groups
+        return table, y, strata, groups, None
     if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
-        return table, y, strata, groups  # select refuses such an outcome
+        return table, y, strata, groups, None  # select refuses such an outcome
     codes, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
     is_rare = sizes < MIN_CLASS_SIZE
     if not is_rare.any() or (~is_rare).sum() < 2:
-        return table, y, strata, groups
+        return table, y, strata, groups, None
     rows = np.flatnonzero(~is_rare[codes])
     warn(
         f"y has {is_rare.sum()} of {len(sizes)} classes with fewer than {MIN_CLASS_SIZE} samples, which are left out: "
@@ -103,7 +104,7 @@ def without_rare_classes(
     kept = values[rows]
     labels = kept if column.levels is None else [column.levels[int(level)] for level in kept]
     of_strata = None if strata is None else strata.of_samples(rows)
-    return RowSubset(table, rows), labels, of_strata, None if groups is None else groups.of_samples(rows)
+    return RowSubset(table, rows), labels, of_strata, None if groups is None else groups.of_samples(rows), rows
 
 
 def refuse_fit_params(fit_params: dict[str, Any]) -> None:
@@ -114,7 +115,10 @@ def refuse_fit_params(fit_params: dict[str, Any]) -> None:
             "sample_weight is not supported: gains and p-values are computed from counts of samples: leave it out"
         )
     if given:
-        raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X, y, strata and groups only")
+        raise TypeError(
+            f"fit() got an unexpected keyword argument {given[0]!r}: it takes X, y, strata, groups, covariates, offset "
+            "and entry only"
+        )
 
 
 def refuse_tables_of_files(X: Any) -> None:

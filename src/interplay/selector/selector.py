@@ -35,9 +35,11 @@ from interplay.selector.input import (
 from interplay.selector.kept import KeptVariables, kept_variables
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
+from interplay.study.covariates import make_covariates
 from interplay.study.groups import make_groups
 from interplay.study.named_columns import refuse_decision_in_table, warn_of_another_order
 from interplay.study.number_outcome import SCALE_CHOICES
+from interplay.study.offset import make_offset
 from interplay.study.outcome import DECISION_CHOICES
 from interplay.study.strata import make_strata
 from interplay.study.survival import split_survival
@@ -213,7 +215,18 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     _kept: KeptVariables
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, *, strata: Any = None, groups: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        strata: Any = None,
+        groups: Any = None,
+        covariates: Any = None,
+        offset: Any = None,
+        entry: Any = None,
+        **fit_params: Any,
+    ) -> Self:
         """Find the relevant variables.
 
         Parameters
@@ -231,6 +244,13 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             Samples that belong together and are not independent of each other: the donor of each cell, the family or
             patient of each sample. p-values then come from permutations of whole groups. Passed on by pipelines after
             ``set_fit_request(groups=True)``; those that split data by groups (``GroupKFold``) take the same ones.
+        covariates : (n_samples,) array-like or table-like, optional
+            Covariates of each sample (age, sex, principal components): the selection is given these. Passed on by
+            pipelines after ``set_fit_request(covariates=True)``.
+        offset : (n_samples,) array-like, optional
+            The known part of the outcome of each sample: means, log odds or log hazards.
+        entry : (n_samples,) array-like, optional
+            With times: from when on each sample was observed.
         **fit_params
             No other argument is accepted. ``sample_weight`` is refused, with the reason.
 
@@ -242,7 +262,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         self._validate_params()
         refuse_fit_params(fit_params)
         refuse_tables_of_files(X)
-        for name, given in (("y", y), ("strata", strata), ("groups", groups)):
+        beside = {"covariates": covariates, "offset": offset, "entry": entry}
+        for name, given in (("y", y), ("strata", strata), ("groups", groups), *beside.items()):
             refuse_name(name, given)
         X = collected(X)
         table = self._checked_table(X, y)
@@ -256,11 +277,19 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             settings["progress"] = tasks.show
         within = make_strata(strata, n_samples=table.n_samples)
         together = make_groups(groups, n_samples=table.n_samples)
+        n_samples = table.n_samples
+        of_samples = make_covariates(covariates, n_samples=n_samples)
+        known = make_offset(offset, n_samples=n_samples)
         if split_survival(y) is None:
-            table, y, within, together = without_rare_classes(
+            table, y, within, together, rows = without_rare_classes(
                 table, y, within, together, self.decision, self.decision_divisions
             )
-        result = select(table, y, strata=within, groups=together, **settings)
+            if rows is not None:
+                of_samples = None if of_samples is None else of_samples.of_samples(rows)
+                known = None if known is None else known[rows]
+        result = select(
+            table, y, strata=within, groups=together, covariates=of_samples, offset=known, entry=entry, **settings
+        )
         if tasks is not None:
             tasks.end()
 

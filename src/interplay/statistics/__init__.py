@@ -26,7 +26,10 @@
     combined_p.py          several p-values   → one: their weighted harmonic mean; weights learnt from other variables
     covariate_test.py, log_rank.py             classes or times + cells → does a tuple tell more than covariates?
     smooth_columns.py      numbers            → columns of splines, products of proper subsets
-    retest.py              second tests of variables, with covariates or times
+    residual_test.py       residuals of a model, scores → p-values of variables in the model
+    given_in_model.py      the same given strong variables
+    model_fit.py           a model of covariates, offset, times + columns → coefficients, likelihood ratios
+    model_tests.py         relevant variables in the full model
     survival_curves.py     times + cells      → Kaplan and Meier's curves
     verdicts.py            tests of tuples    → interaction, additive, unclear
     association.py         two variables      → how much they say the same; groups of redundant variables

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from interplay.base.arrays import DecisionClasses, IntArray, NumberOutcome, Outcome
+from interplay.study.full_model import FullModel, of_samples
 from interplay.study.groups import Groups
 from interplay.study.strata import Strata, check_number_strata, check_strata
 from interplay.study.subsets import RowSubset
+from interplay.study.survival import Survival
 from interplay.study.table import Table
 
 MULTICLASS_CHOICES = ("joint", "ovo", "ovr")
@@ -28,10 +31,15 @@ class Comparison:
     table : Table
         The samples of these classes; the same object for all comparisons that take all samples.
     outcome : DecisionClasses or NumberOutcome
+        As it is searched: with a `model`, the residuals of this model, unless there are more than two classes.
     strata : Strata, optional
     groups : Groups, optional
     rows : (n,) int64, optional
         Numbers of the samples; all if not given.
+    model : FullModel, optional
+        With covariates, an offset or times: the model that has the last word.
+    original : DecisionClasses or NumberOutcome, optional
+        With a `model`: the outcome as users know it.
     """
 
     decision: str
@@ -40,6 +48,8 @@ class Comparison:
     strata: Strata | None = None
     groups: Groups | None = None
     rows: IntArray | None = None
+    model: FullModel | None = None
+    original: Outcome | None = None
 
     @property
     def classes(self) -> DecisionClasses:
@@ -47,11 +57,47 @@ class Comparison:
         assert isinstance(self.outcome, DecisionClasses)
         return self.outcome
 
+    @cached_property
+    def shown(self) -> Comparison:
+        """The comparison with the outcome as users know it, to count and describe: classes, numbers; times stay."""
+        return self if self.original is None else replace(self, outcome=self.original)
+
 
 def make_comparisons(
-    table: Table, outcome: Outcome, strata: Strata | None, multiclass: str, groups: Groups | None = None
+    table: Table,
+    outcome: Outcome,
+    strata: Strata | None,
+    multiclass: str,
+    groups: Groups | None = None,
+    *,
+    model: FullModel | None = None,
 ) -> tuple[Comparison, ...]:
-    """Split a decision of several classes into the two-class decisions asked for; strata must fit each of them."""
+    """Split a decision of several classes into the two-class decisions asked for; strata must fit each of them.
+
+    With a `model`, of all samples, the residuals of numbers, times and two classes are compared.
+    """
+    return tuple(_adjusted(one, model) for one in _made(table, outcome, strata, multiclass, groups))
+
+
+def _adjusted(comparison: Comparison, model: FullModel | None) -> Comparison:
+    """Compare residuals of the model."""
+    if model is None:
+        return comparison
+    here = model if comparison.rows is None else of_samples(model, comparison.rows)
+    outcome = comparison.outcome
+    if isinstance(here.outcome, DecisionClasses) and isinstance(outcome, DecisionClasses):
+        here = replace(here, outcome=outcome)
+        if outcome.n_classes > 2:
+            return replace(comparison, model=here)
+    if isinstance(outcome, DecisionClasses) and not isinstance(here.outcome, DecisionClasses):
+        return replace(comparison, model=here)  # times that the user has cut
+    original = None if isinstance(here.outcome, Survival) else outcome
+    return replace(comparison, outcome=here.residuals(), model=here, original=original)
+
+
+def _made(
+    table: Table, outcome: Outcome, strata: Strata | None, multiclass: str, groups: Groups | None
+) -> tuple[Comparison, ...]:
     if isinstance(outcome, NumberOutcome):
         if strata is not None:
             check_number_strata(strata, outcome)

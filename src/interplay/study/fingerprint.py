@@ -12,8 +12,10 @@ import numpy.typing as npt
 from interplay.base.arrays import NumberOutcome, Outcome
 from interplay.base.jobs import map_in_threads
 from interplay.study.columns import EXACT_FLOAT_LIMIT, FEW_VALUES, ColumnKind
+from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups
 from interplay.study.strata import Strata
+from interplay.study.survival import Survival
 from interplay.study.table import Table
 
 Values = npt.NDArray[Any]
@@ -33,10 +35,11 @@ def data_fingerprint(
     outcome: Outcome,
     strata: Strata | None = None,
     groups: Groups | None = None,
+    model: FullModel | None = None,
     *,
     n_threads: int = 1,
 ) -> str:
-    """Return a hash of names, values, decision, strata and groups.
+    """Return a hash of names, values, decision, strata, groups, and of covariates, offset and times.
 
     The same values in another container or dtype have the same hash; different values, however large, have another.
     """
@@ -47,6 +50,8 @@ def data_fingerprint(
         digest.update(b"strata" + strata.codes.tobytes())
     if groups is not None:
         digest.update(b"groups" + groups.codes.tobytes())
+    if model is not None:
+        digest.update(b"model" + _model_bytes(model))
     for block in map_in_threads(partial(_block_digest, table), _blocks(table), n_threads):
         digest.update(block)
     return digest.hexdigest()
@@ -62,6 +67,15 @@ def _outcome_bytes(outcome: Outcome) -> bytes:
     if isinstance(outcome, NumberOutcome):
         return outcome.values.tobytes() + outcome.scores.tobytes()
     return outcome.codes.tobytes()
+
+
+def _model_bytes(model: FullModel) -> bytes:
+    """Return the bytes of covariates, offset and times."""
+    arrays = [model.design, np.empty(0) if model.offset is None else model.offset]
+    if isinstance(model.outcome, Survival):
+        times = model.outcome
+        arrays += [times.time, times.event.astype(np.float64), np.empty(0) if times.entry is None else times.entry]
+    return b"".join(len(array).to_bytes(8, "little") + np.ascontiguousarray(array).tobytes() for array in arrays)
 
 
 def _block_digest(table: Table, columns: tuple[int, int]) -> bytes:

@@ -1,16 +1,20 @@
-"""X, y, strata, groups, covariates → Study: the data of a call, checked once, read by every later step."""
+"""X, y, strata, groups, covariates, offset → Study: the data of a call, checked once, read by every later step."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from interplay.base.arrays import DecisionClasses, IntArray, NumberOutcome, Outcome
+import numpy as np
+
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome
 from interplay.base.checks import check_choice
 from interplay.study.clustered_samples import warn_of_clusters
 from interplay.study.comparisons import Comparison, make_comparisons
 from interplay.study.covariates import Covariates, make_covariates
 from interplay.study.fingerprint import data_fingerprint
+from interplay.study.full_model import MODEL_NAMES, FullModel
 from interplay.study.groups import Groups, make_groups
 from interplay.study.named_columns import take_named
 from interplay.study.number_outcome import (
@@ -21,6 +25,7 @@ from interplay.study.number_outcome import (
     note_on_counts,
     number_outcome,
 )
+from interplay.study.offset import make_offset
 from interplay.study.outcome import DECISION_CHOICES, decision_classes, decision_column, one_class
 from interplay.study.strata import Strata, make_strata
 from interplay.study.subsets import RowSubset
@@ -39,12 +44,15 @@ class Study:
     y : object
         The outcome as it was given; the residuals of times that may be censored; None where only classes are known.
     outcome : DecisionClasses or NumberOutcome
-        The outcome as the search compares it. Without an outcome, all samples are of one class.
+        The outcome as it was given; residuals of times. Without an outcome, all samples are of one class. With
+        covariates or an offset, comparisons have its residuals.
     strata : Strata, optional
     groups : Groups, optional
     covariates : Covariates, optional
     survival : Survival, optional
         The times, where the outcome is made of times.
+    offset : (n_samples,) float64, optional
+        The known part of the outcome: means, log odds of the second class, or log hazards.
     target : str or None
         Name of the outcome: the column that was named, or the name of a pandas or polars Series.
     named : tuple of str
@@ -60,6 +68,7 @@ class Study:
     groups: Groups | None = None
     covariates: Covariates | None = None
     survival: Survival | None = None
+    offset: FloatArray | None = None
     target: str | None = None
     named: tuple[str, ...] = ()
     note: str = ""
@@ -88,7 +97,20 @@ class Study:
 
     def comparisons(self, multiclass: str = "joint") -> tuple[Comparison, ...]:
         """Return the comparisons of classes, one run each; strata must fit each of them."""
-        return make_comparisons(self.table, self.outcome, self.strata, multiclass, self.groups)
+        return make_comparisons(self.table, self.outcome, self.strata, multiclass, self.groups, model=self.model)
+
+    @cached_property
+    def model(self) -> FullModel | None:
+        """The model of times, covariates and offset, which has the last word; None without any of these."""
+        if self.covariates is None and self.offset is None and self.survival is None:
+            return None
+        design = np.empty((self.n_samples, 0)) if self.covariates is None else self.covariates.design
+        outcome: Outcome | Survival = self.outcome if self.survival is None else self.survival
+        if isinstance(outcome, NumberOutcome):
+            if self.offset is not None:
+                outcome = number_outcome(outcome.values - self.offset, self.strata, scale=outcome.scale)
+            return FullModel(outcome, design, None, self.strata)
+        return FullModel(outcome, design, self.offset, self.strata)
 
     def of_samples(self, rows: IntArray, *, decision_divisions: int | None) -> Study:
         """Keep some of the samples; a continuous outcome is cut anew, and numbers are ranked anew, from these alone."""
@@ -109,13 +131,16 @@ class Study:
             outcome=outcome,
             strata=strata,
             groups=None if self.groups is None else self.groups.of_samples(rows),
+            covariates=None if self.covariates is None else self.covariates.of_samples(rows),
+            survival=None if self.survival is None else self.survival.of_samples(rows),
+            offset=None if self.offset is None else self.offset[rows],
             _fingerprint=[],
         )
 
     def fingerprint(self, *, n_threads: int = 1) -> str:
-        """Return the hash of names, values, outcome, strata and groups, made once; see `data_fingerprint`."""
+        """Return the hash of names, values, outcome, strata, groups and model, made once; see `data_fingerprint`."""
         if not self._fingerprint:
-            made = data_fingerprint(self.table, self.outcome, self.strata, self.groups, n_threads=n_threads)
+            made = data_fingerprint(self.table, self.outcome, self.strata, self.groups, self.model, n_threads=n_threads)
             self._fingerprint.append(made)
         return self._fingerprint[0]
 
@@ -134,6 +159,10 @@ class Study:
             about["outcome"] = about_numbers(self.outcome) | ({"note": self.note} if self.note else {})
         if self.covariates is not None:
             about["covariates"] = self.covariates.names
+        if self.offset is not None:
+            about["offset"] = True
+        if self.model is not None:
+            about["model"] = MODEL_NAMES[self.model.kind]
         if survival is not None:
             about["survival"] = {"n_events": int(survival.event.sum()), "last": float(survival.time.max())}
         return about
@@ -151,6 +180,8 @@ def make_study(
     strata: Any = None,
     groups: Any = None,
     covariates: Any = None,
+    offset: Any = None,
+    entry: Any = None,
     decision: str = "auto",
     decision_divisions: int | None = None,
     scale: str = "ranks",
@@ -159,16 +190,18 @@ def make_study(
 ) -> Study:
     """Check the data of a call against each other.
 
-    Numbers are cut into classes where `decision_divisions` is given, and stay numbers otherwise. With `times`, the
-    outcome may be a pair (time, event). Unless `needs_outcome`, `y` may be None.
+    Numbers, and times, are cut into classes where `decision_divisions` is given, and stay as they are otherwise. With
+    `times`, the outcome may be a pair (time, event). Unless `needs_outcome`, `y` may be None.
     """
     survival_pair = split_survival(y) if times else None
     y, event = (y, None) if survival_pair is None else survival_pair
+    if entry is not None and survival_pair is None:
+        raise ValueError("entry is for times: give y=(time, event), or leave entry out")
     target = y if isinstance(y, str) else getattr(y, "name", None)
-    named = [given for given in (y, event, strata, covariates) if isinstance(given, str)]
+    named = [given for given in (y, event, strata, covariates, offset, entry) if isinstance(given, str)]
     named += covariates if isinstance(covariates, list) else []
-    table, (y, event, strata, groups, covariates) = take_named(
-        X, y=y, event=event, strata=strata, groups=groups, covariates=covariates
+    table, (y, event, strata, groups, covariates, offset, entry) = take_named(
+        X, y=y, event=event, strata=strata, groups=groups, covariates=covariates, offset=offset, entry=entry
     )
     n_samples = table.n_samples
     survival = None
@@ -182,8 +215,15 @@ def make_study(
     note = ""
     outcome: Outcome
     if survival_pair is not None:
-        survival = make_survival(y, event, n_samples=n_samples)
-        outcome, y = survival_classes(survival, **how), survival.residuals()
+        survival = make_survival(y, event, n_samples=n_samples, entry=entry)
+        y = survival.residuals()
+        if decision == "classes":
+            raise ValueError("decision='classes' does not go with times: leave it out")
+        outcome = (
+            FullModel(survival, np.empty((n_samples, 0)), None, strata).residuals()
+            if decision_divisions is None
+            else survival_classes(survival, **how)
+        )
     elif y is None and not needs_outcome:
         outcome = one_class(n_samples)
     elif decision_divisions is None and is_number(y, decision):
@@ -193,6 +233,12 @@ def make_study(
     else:
         outcome = decision_classes(y, n_samples=n_samples, **how)
         warn_of_censoring(table, y, outcome, name=target if isinstance(target, str) else None)
+    known = make_offset(offset, n_samples=n_samples)
+    if known is not None and isinstance(outcome, DecisionClasses) and survival is None and outcome.n_classes > 2:
+        raise ValueError(
+            f"offset is one number per sample, and y has {outcome.n_classes} classes: use it with two classes, numbers "
+            "or times"
+        )
     return Study(
         table=table,
         y=y,
@@ -201,6 +247,7 @@ def make_study(
         groups=make_groups(groups, n_samples=n_samples),
         covariates=make_covariates(covariates, n_samples=n_samples),
         survival=survival,
+        offset=known,
         target=None if target is None else str(target),
         named=tuple(named),
         note=note,

@@ -46,10 +46,11 @@ class Survival:
 
     time: FloatArray
     event: BoolArray
+    entry: FloatArray | None = None
 
     def of_samples(self, rows: IntArray) -> Survival:
         """Return the times of some samples."""
-        return Survival(self.time[rows], self.event[rows])
+        return Survival(self.time[rows], self.event[rows], None if self.entry is None else self.entry[rows])
 
     def residuals(self) -> FloatArray:
         """Return martingale residuals of the null model: events seen, 1 or 0, minus events expected by then.
@@ -81,7 +82,7 @@ def split_survival(y: Any) -> tuple[Any, Any] | None:
     return y[names[is_event.index(False)]], y[event]
 
 
-def make_survival(time: Any, event: Any, *, n_samples: int) -> Survival:
+def make_survival(time: Any, event: Any, *, n_samples: int, entry: Any = None) -> Survival:
     """Check times and events."""
     columns = {"time": decision_column(time, "y's time"), "event": decision_column(event, "y's event")}
     values = {name: column.read() for name, column in columns.items()}

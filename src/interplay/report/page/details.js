@@ -24,9 +24,7 @@ function numbersOf(row) {
     ...(data.adjusted ? [["adjusted p", adjustedText(rows.pAdjusted[row])]] : []),
     ["relevant", rows.relevant[row] ? "yes" : "no"],
   ];
-  for (const { name, p, pAdjusted } of data.retests) {
-    if (p[row] !== null) entries.push([`p, ${name}`, pText(log10Of(p[row]))], [`adjusted p, ${name}`, adjustedText(pAdjusted[row])]);
-  }
+  if (data.pModel && data.pModel[row] !== null) entries.push(["p, full model", pText(log10Of(data.pModel[row]))]);
   if (data.dimensions > 1) entries.push(["gain alone", gainText(rows.alone[row])], ["synergy", gainText(synergyOf(row))]);
   if (rows.found) entries.push(["found", rows.found[row]]);
   if (several) entries.push(["comparison", cut(data.runs[rows.run[row]].decision, 60)]);

@@ -105,9 +105,13 @@ def interaction_beside(outcome: Outcome, models: NestedModels) -> tuple[float, i
     return _of_classes(outcome.codes[models.rows], models)
 
 
-def probits_beside(outcome: DecisionClasses, models: NestedModels) -> tuple[float, int]:
-    """Test the same for two classes with probits in the place of log odds."""
-    return _of_classes(outcome.codes[models.rows], models, probit=True)
+def probits_beside(
+    outcome: DecisionClasses, models: NestedModels, offset: FloatArray | None = None
+) -> tuple[float, int]:
+    """Test the same for two classes with probits in the place of log odds, of which an `offset` may be known."""
+    # A logit is about 1.7 times as large as the probit of the same probability.
+    known = None if offset is None else offset[models.rows] / 1.7
+    return _of_classes(outcome.codes[models.rows], models, probit=True, offset=known)
 
 
 def values_beside(outcome: NumberOutcome, models: NestedModels) -> tuple[float, int]:
@@ -126,12 +130,15 @@ def values_beside(outcome: NumberOutcome, models: NestedModels) -> tuple[float, 
     return _linear(_clipped(values - np.median(values), models.columns[:, : models.n_smaller]), models)
 
 
-def _of_classes(codes: IntArray, models: NestedModels, *, probit: bool = False) -> tuple[float, int]:
+def _of_classes(
+    codes: IntArray, models: NestedModels, *, probit: bool = False, offset: FloatArray | None = None
+) -> tuple[float, int]:
     n_classes = int(codes.max(initial=0)) + 1
     df = models.df * (n_classes - 1)
     if df <= 0:
         return 0.0, 0
-    return class_likelihood_ratio(codes, models.columns, models.n_smaller, n_classes, probit=probit), df
+    ratio = class_likelihood_ratio(codes, models.columns, models.n_smaller, n_classes, probit=probit, offset=offset)
+    return ratio, df
 
 
 def _linear(scores: FloatArray, models: NestedModels) -> tuple[float, int]:

@@ -14,7 +14,10 @@ from interplay.statistics.interaction.beside_test import (
     values_beside,
 )
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
+from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.smooth_columns import smooth_columns
+from interplay.study.full_model import FullModel
+from interplay.study.survival import Survival
 
 #: The level on the other scale, as a share of the significance level. With 1, additive effects that one scale bends are
 #: called an interaction in 3.3 % of tables, beside the errors that the search makes elsewhere.
@@ -29,6 +32,7 @@ def smooth_test(
     known: IntArray | None = None,
     stratum: IntArray | None = None,
     dosages: Sequence[FloatArray] | None = None,
+    model: FullModel | None = None,
 ) -> tuple[tuple[float, int], tuple[float, int] | None]:
     """Test the interaction of levels beside smooth effects of the members that are cut numbers.
 
@@ -38,6 +42,8 @@ def smooth_test(
         Of each member, as `spline_columns` makes them; None for members that were not cut.
     outcome, levels, known, stratum, dosages
         As in `nested_models`.
+    model : FullModel, optional
+        With covariates, an offset or times, of all samples: its columns are in both models.
 
     Returns
     -------
@@ -48,11 +54,20 @@ def smooth_test(
         the user has chosen the scale, and for more classes.
     """
     columns = smooth_columns(splines, levels, stratum)
+    if model is not None:
+        columns = np.hstack([columns, model.columns() if known is None else model.columns()[known]])
     models = nested_models(outcome, levels, columns, known=known, stratum=stratum, dosages=dosages)
-    found = interaction_beside(outcome, models)
+    if model is None:
+        found = interaction_beside(outcome, models)
+    else:
+        smaller, larger = models.columns[:, : models.n_smaller], models.columns[:, models.n_smaller :]
+        found = likelihood_ratio(model, smaller, larger, models.rows) if len(models.rows) else (0.0, 0)
+        if isinstance(model.outcome, Survival):
+            return found, None
     if isinstance(outcome, NumberOutcome):
         return found, values_beside(outcome, models) if outcome.scale == "ranks" else None
-    return found, probits_beside(outcome, models) if outcome.n_classes == 2 else None
+    offset = None if model is None else model.offset
+    return found, probits_beside(outcome, models, offset) if outcome.n_classes == 2 else None
 
 
 def smooth_log_p(p_values: FloatArray, on_other_scale: Sequence[tuple[float, int] | None], level: float) -> FloatArray:

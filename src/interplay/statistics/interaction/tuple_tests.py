@@ -17,7 +17,7 @@ from interplay.statistics.p_values import relevant_mask
 SPARSE = "sparse"
 
 #: Sources of p-values, in the order of their numbers in `TupleTests.method`.
-METHODS = ("exact", "chi2", "bootstrap", SPARSE, "permutations", "f")
+METHODS = ("exact", "chi2", "bootstrap", SPARSE, "permutations", "f", "model")
 
 Tests = TypeVar("Tests", bound="TupleTests")
 

@@ -1,0 +1,57 @@
+"""Strong variables in a model of covariates, offset and times → p-values of other variables given these.
+
+What `given_test` is for an outcome as it was given: the strong variables are columns of the model, whose residuals the
+others are compared with. A strong variable is tested given the other strong ones, by its coefficient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from interplay.base.arrays import BoolArray, FloatArray
+from interplay.models.linear import independent_places
+from interplay.statistics.model_fit import coefficient_log_p
+from interplay.statistics.residual_test import ResidualTarget
+from interplay.study.full_model import FullModel
+
+
+@dataclass(frozen=True, eq=False)
+class GivenInModel:
+    """Residuals of a model with strong variables.
+
+    Attributes
+    ----------
+    residuals : (1, n_samples) float64
+    is_kept : (n_strong,) bool
+        Strong variables that are not a sum of stronger ones and of covariates.
+    n_fitted : int
+        Columns of the model beyond its constant.
+    """
+
+    residuals: FloatArray
+    is_kept: BoolArray
+    n_fitted: int
+    _target: ResidualTarget
+    _model: FullModel
+    _kept: FloatArray  # (n_kept, n_samples)
+
+    @classmethod
+    def of(cls, strong: FloatArray, model: FullModel) -> GivenInModel:
+        """Fit the model with strong variables; `strong` are their scores, (n_strong, n_samples)."""
+        columns = model.columns()
+        places = independent_places(np.hstack([columns, strong.T]))
+        is_kept = np.zeros(len(strong), dtype=bool)
+        is_kept[places[places >= columns.shape[1]] - columns.shape[1]] = True
+        kept = strong[is_kept]
+        target = ResidualTarget.of(model.residuals(kept.T))
+        return cls(target.residuals[np.newaxis], is_kept, target.n_fitted, target, model, kept)
+
+    def log_p(self, scores: FloatArray) -> FloatArray:
+        """Return ln p of other variables, (n_vars,), from their scores, (n_vars, n_samples)."""
+        return self._target.log_p(scores)
+
+    def log_p_of_kept(self) -> FloatArray:
+        """Return ln p of the strong variables that are kept, each given the others, (n_kept,)."""
+        return coefficient_log_p(self._model, self._kept.T)

@@ -1,0 +1,133 @@
+"""A model of covariates, offset and times, with more columns → coefficients, likelihood ratios, p-values of these.
+
+The one place where a kind of outcome meets its regression: linear for numbers, logistic or multinomial for classes,
+Cox's for times.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome
+from interplay.base.beta_tail import log_f_tail
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.models.classes import class_likelihood_ratio, fit_classes
+from interplay.models.cox import fit_cox
+from interplay.models.linear import fit_linear, independent_places
+from interplay.statistics.covariate_test import f_as_chi2
+from interplay.study.full_model import FullModel
+from interplay.study.survival import Survival
+
+
+class Coefficients(NamedTuple):
+    """Coefficients of columns that were added to a model, with their covariance.
+
+    Attributes
+    ----------
+    estimate : (n,) float64
+        Differences of means, log odds ratios (of the second class) or log hazard ratios; NaN for a column that is a
+        sum of others.
+    covariance : (n, n) float64
+    df_residual : int or None
+        Of a linear model.
+    """
+
+    estimate: FloatArray
+    covariance: FloatArray
+    df_residual: int | None = None
+
+
+def coefficients_of(model: FullModel, more: FloatArray, *, scores: FloatArray | None = None) -> Coefficients:
+    """Fit a model with more columns, (n_samples, n), and return their coefficients.
+
+    `scores` take the place of those of an outcome of numbers.
+    """
+    known = model.columns()
+    columns = np.hstack([known, more])
+    chosen = slice(known.shape[1], None)
+    outcome = model.outcome
+    if isinstance(outcome, NumberOutcome):
+        linear = fit_linear(outcome.scores if scores is None else scores, columns)
+        return Coefficients(linear.coefficients[chosen], linear.covariance[chosen, chosen], linear.df_residual)
+    if isinstance(outcome, Survival):
+        n_constants = 1 if model.strata is None else model.strata.n_strata
+        cox = fit_cox(
+            outcome.time,
+            outcome.event,
+            columns[:, n_constants:],
+            entry=outcome.entry,
+            strata=None if model.strata is None else model.strata.codes,
+            offset=model.offset,
+        )
+        of_more = slice(known.shape[1] - n_constants, None)
+        return Coefficients(cox.coefficients[of_more], cox.covariance[of_more, of_more])
+    assert outcome.n_classes == 2
+    fit = fit_classes(outcome.codes, columns, 2, offset=model.offset)
+    return Coefficients(fit.coefficients[0, chosen], fit.covariance[chosen, chosen])
+
+
+def coefficient_log_p(model: FullModel, more: FloatArray) -> FloatArray:
+    """Return ln p of columns, (n_samples, n), each given the others, by their standard errors, (n,)."""
+    if not more.shape[1]:
+        return np.empty(0)
+    fit = coefficients_of(model, more)
+    variance = np.diag(fit.covariance)
+    usable = np.isfinite(variance) & (variance > 0)
+    ratio = np.where(usable, fit.estimate**2 / np.where(usable, variance, 1.0), 0.0)
+    if fit.df_residual is None:
+        return np.where(usable, log_chi2_tail(ratio, 1), 0.0)
+    return np.where(usable, log_f_tail(ratio, 1, max(fit.df_residual, 1)), 0.0)
+
+
+def likelihood_ratio(
+    model: FullModel, smaller: FloatArray, larger: FloatArray, rows: IntArray | None = None
+) -> tuple[float, int]:
+    """Compare the model with the columns of `larger`, which contain those of `smaller`, and with these alone.
+
+    Parameters
+    ----------
+    smaller, larger : (n, n_columns) float64
+        Columns beside those of the model.
+    rows : (n,) int64, optional
+        The samples; all if not given.
+
+    Returns
+    -------
+    chi2 : float
+        Twice the difference of log-likelihoods; of numbers, F on the scale of χ².
+    df : int
+    """
+    every = slice(None) if rows is None else rows
+    known = model.columns()[every]
+    columns = np.hstack([known, smaller, larger])
+    places = independent_places(columns)
+    n_smaller = int(np.count_nonzero(places < known.shape[1] + smaller.shape[1]))
+    columns = columns[:, places]
+    df, outcome = len(places) - n_smaller, model.outcome
+    if df <= 0:
+        return 0.0, 0
+    offset = None if model.offset is None else model.offset[every]
+    if isinstance(outcome, NumberOutcome):
+        return _linear_ratio(outcome.scores[every], columns, n_smaller)
+    if isinstance(outcome, DecisionClasses):
+        chi2 = class_likelihood_ratio(outcome.codes[every], columns, n_smaller, outcome.n_classes, offset=offset)
+        return chi2, df * (outcome.n_classes - 1)
+    strata = None if model.strata is None else model.strata.codes[every]
+    n_constants = int(np.count_nonzero(places < (1 if strata is None else int(strata.max()) + 1)))
+    times = outcome if rows is None else outcome.of_samples(rows)
+    about = {"entry": times.entry, "strata": strata, "offset": offset}
+    fits = [fit_cox(times.time, times.event, columns[:, n_constants:end], **about) for end in (len(places), n_smaller)]
+    df = fits[0].rank - fits[1].rank
+    return (max(2.0 * (fits[0].log_likelihood - fits[1].log_likelihood), 0.0), df) if df > 0 else (0.0, 0)
+
+
+def _linear_ratio(scores: FloatArray, columns: FloatArray, n_smaller: int) -> tuple[float, int]:
+    df, df_residual = columns.shape[1] - n_smaller, len(scores) - columns.shape[1]
+    if df_residual <= 0:
+        return 0.0, 0
+    basis = np.linalg.qr(columns)[0]
+    parts = basis.T @ scores
+    left = float(((scores - basis @ parts) ** 2).sum())
+    return f_as_chi2(float((parts[n_smaller:] ** 2).sum()), left, df, df_residual), df

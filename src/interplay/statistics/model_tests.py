@@ -1,0 +1,46 @@
+"""Relevant variables in the full model: with covariates, an offset or times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.files.types import Check
+
+
+@dataclass(frozen=True, eq=False)
+class ModelTests:
+    """Tests of the relevant variables by the full model, each in the way in which it was found.
+
+    Attributes
+    ----------
+    kind : str
+        The model: "linear", "logistic" or "cox".
+    about : list of str
+        Names of the covariates.
+    variable : (n_tested,) int64
+        Numbers of the variables.
+    chi2, df : (n_tested,) float64, int64
+        The likelihood ratio, and its degrees of freedom.
+    p_value : (n_tested,) float64
+        Of this test alone.
+    p_adjusted : (n_tested,) float64
+        Of the variable, over all its tests, for the choice of the best tuple and for the number of variables.
+    """
+
+    kind: Annotated[str, Check(among=("linear", "logistic", "cox"))]
+    about: list[str]
+    variable: Annotated[IntArray, Check("n", low=0, below="n_vars")]
+    chi2: Annotated[FloatArray, Check("n")]
+    df: Annotated[IntArray, Check("n")]
+    p_value: Annotated[FloatArray, Check("n")]
+    p_adjusted: Annotated[FloatArray, Check("n")]
+
+    def columns(self, n_vars: int) -> dict[str, FloatArray]:
+        """Return the column of p-values for the table of all variables, NaN where not tested."""
+        p_value = np.full(n_vars, np.nan)
+        p_value[self.variable] = self.p_value
+        return {"p_model": p_value}

@@ -1,0 +1,147 @@
+"""Scores of variables and residuals of a model → p-values of the variables in this model: the score test.
+
+Of a variable with scores x, the statistic is T = Σ x̃·u. u are the residuals of the outcome in the model of covariates,
+offset and times, and x̃ what the columns C of the model leave of x, in a regression weighted by the variances w of u:
+x̃ = x − C(C'WC)⁻¹C'Wx. So T has the variance Σ x̃²w and the third moment Σ x̃³κ, as in the score tests of linear,
+logistic and Cox models. A test of residuals that left x as it is would take the variance of x for that of x̃: it would
+lose power where a variable follows from covariates.
+
+The tail of a linear model is that of a partial correlation, its t test. Otherwise T is normal, or skewed as the gamma
+distribution of `score_test`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
+from interplay.base.beta_tail import log_f_tail
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.statistics.score_test import Moments
+
+#: If the columns of a model leave less than this share of a variable's squares, they determine it.
+_NOTHING_LEFT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualTarget:
+    """Residuals of a model, ready to be compared with the scores of variables.
+
+    Attributes
+    ----------
+    is_linear : bool
+    residuals : (n_samples,) float64
+        Of a linear model orthogonal to its columns: ranks of residuals are not quite.
+    """
+
+    is_linear: bool
+    residuals: FloatArray
+    _roots: FloatArray  # (n_samples,), roots of the variances
+    _thirds: FloatArray
+    _basis: FloatArray  # (n_samples, n_columns), orthonormal columns of √W·C
+
+    @classmethod
+    def of(cls, outcome: NumberOutcome) -> ResidualTarget:
+        """Take the residuals of an outcome that has a model."""
+        model = outcome.model
+        assert model is not None
+        roots = np.sqrt(np.maximum(model.variances, 0.0))
+        basis = np.linalg.qr(roots[:, np.newaxis] * model.columns)[0]
+        is_linear = model.kind == "linear"
+        residuals = outcome.scores
+        if is_linear:
+            residuals = residuals - basis @ (basis.T @ residuals)
+        return cls(is_linear, residuals, roots, model.thirds, basis)
+
+    @property
+    def _target(self) -> FloatArray:
+        """Residuals over the roots of their variances, (n_samples,)."""
+        return np.divide(self.residuals, self._roots, out=np.zeros(len(self._roots)), where=self._roots > 0)
+
+    @property
+    def n_fitted(self) -> int:
+        """Columns of the model beyond the constant."""
+        return int(self._basis.shape[1]) - 1
+
+    def log_p(self, scores: FloatArray) -> FloatArray:
+        """Return natural logarithms of two-sided p-values, (n_vars,), from scores, (n_vars, n_samples)."""
+        left, length = self._left(scores)
+        statistic = np.einsum("vs,s->v", left, self._target)
+        is_known = (length > 0)[:, np.newaxis]
+        variance = np.where(length > 0, length, 0.0)
+        freedom = None
+        n_left = scores.shape[1] - self.n_fitted
+        if self.is_linear:
+            variance = variance * float(self.residuals @ self.residuals) / max(n_left - 1, 1)
+            freedom = np.full(len(scores), float(max(n_left - 2, 1)))
+            third = np.zeros((len(scores), 1))
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                weights = np.where(self._roots > 0, self._thirds / self._roots**3, 0.0)
+            third = np.einsum("vs,vs,vs,s->v", left, left, left, weights)[:, np.newaxis]
+        moments = Moments(
+            np.where(is_known, statistic[:, np.newaxis], 0.0),
+            variance[:, np.newaxis, np.newaxis],
+            np.where(is_known, third, 0.0),
+            freedom,
+        )
+        return moments.log_p()
+
+    def level_log_p(self, codes: IntArray, n_levels: int) -> FloatArray:
+        """Return ln p of differences between any levels of variables, (n_vars,), from codes, (n_vars, n_samples)."""
+        if n_levels == 2:
+            return self.log_p(codes.astype(np.float64))
+        log_p = np.zeros(len(codes))
+        target = self._target
+        square = float(self.residuals @ self.residuals)
+        for row, levels in enumerate(codes):
+            used = np.unique(levels)
+            indicators = np.asarray(levels == used[1:, np.newaxis], dtype=np.float64)
+            left, length = self._left(indicators)
+            left = left[length > 0]
+            if not len(left):
+                continue
+            products = left @ left.T
+            statistic = left @ target
+            explained = float(statistic @ np.linalg.pinv(products, hermitian=True) @ statistic)
+            df = int(np.linalg.matrix_rank(products, hermitian=True))
+            df_residual = codes.shape[1] - 1 - self.n_fitted - df
+            if self.is_linear and df_residual > 0:
+                f = explained / df / max((square - explained) / df_residual, 1e-300)
+                log_p[row] = float(log_f_tail(f, df, df_residual))
+            else:
+                log_p[row] = float(log_chi2_tail(np.array([explained]), df)[0])
+        return log_p
+
+    def _left(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return √w·x̃ of each variable, and its squared length; 0 where the model's columns determine the variable."""
+        weighted = scores * self._roots
+        # Weighted by its root, a constant may be no constant: lengths are compared with those of centred scores.
+        mean = (scores @ self._roots**2) / max(float(self._roots @ self._roots), 1e-300)
+        centred = (scores - mean[:, np.newaxis]) * self._roots
+        left = weighted - (weighted @ self._basis) @ self._basis.T
+        length = np.einsum("vs,vs->v", left, left)
+        squares = np.einsum("vs,vs->v", centred, centred)
+        return left, np.where(length > _NOTHING_LEFT * squares, length, 0.0)
+
+
+def wald_log_p(coefficients: FloatArray, covariance: FloatArray, df_residual: int | None = None) -> FloatArray:
+    """Return ln p of coefficients by their standard errors: t tests with `df_residual`, else normal ones.
+
+    Examples
+    --------
+    >>> np.exp(wald_log_p(np.array([1.96]), np.eye(1))).round(3).tolist()
+    [0.05]
+    """
+    z2 = coefficients**2 / np.maximum(np.diag(covariance), 1e-300)
+    if df_residual is None:
+        return np.asarray(log_chi2_tail(z2, 1))
+    return np.array([float(log_f_tail(float(f), 1, df_residual)) for f in z2])
+
+
+def union_log_p(log_p: list[FloatArray]) -> FloatArray:
+    """Return ln of the smallest p-value of several tests, times their number."""
+    return np.asarray(np.minimum(np.min(log_p, axis=0) + log(len(log_p)), 0.0))

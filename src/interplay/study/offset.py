@@ -1,0 +1,36 @@
+"""An offset, the known part of an outcome of each sample → checked numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray
+from interplay.study.columns import ColumnKind, check_length
+from interplay.study.outcome import decision_column
+
+
+def make_offset(offset: Any, *, n_samples: int) -> FloatArray | None:
+    """Return the offset of each sample, (n_samples,); None if there is none.
+
+    Examples
+    --------
+    >>> make_offset([0.5, -0.5], n_samples=2).tolist()
+    [0.5, -0.5]
+    """
+    if offset is None:
+        return None
+    column = decision_column(offset, "offset")
+    values = column.read()
+    check_length("offset", values, n_samples)
+    if column.kind != ColumnKind.NUMBER:
+        raise TypeError("offset must be numbers, one per sample: known means, log odds or log hazards")
+    numbers: FloatArray = values.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        first = int(np.argmin(np.isfinite(numbers)))
+        raise ValueError(
+            f"offset has missing or infinite values (the first at sample {first}): leave those samples out, or fill in "
+            "the values"
+        )
+    return numbers
