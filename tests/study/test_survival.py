@@ -10,7 +10,8 @@ from statsmodels.duration.survfunc import SurvfuncRight, survdiff
 import interplay
 import reference
 from command_line import in_process, in_shell
-from interplay.statistics.log_rank import kaplan_meier, log_rank, log_rank_beyond
+from interplay.statistics.survival.kaplan_meier import kaplan_meier
+from interplay.statistics.survival.log_rank import log_rank, log_rank_beyond
 from interplay.study.survival import Survival, make_survival
 
 #: Remission of leukaemia in weeks under 6-mercaptopurine and placebo; a plus sign is censored (Freireich et al. 1963).

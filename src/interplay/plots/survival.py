@@ -12,7 +12,7 @@ from interplay.plots.style import CLASS_COLOURS, axes_or_new, shortened
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from interplay.statistics.survival_curves import SurvivalCurves
+    from interplay.statistics.survival.survival_curves import SurvivalCurves
 
 
 def plot_survival(

@@ -25,7 +25,7 @@ from interplay.selection.retests import beyond_covariates, in_log_rank, retested
 from interplay.selection.runs import SearchedSelection
 from interplay.selection.selected_tuples import adjusted_tests, make_selected_tests
 from interplay.statistics.retest import Retest
-from interplay.statistics.survival_curves import SurvivalCurves, survival_curves
+from interplay.statistics.survival.survival_curves import SurvivalCurves, survival_curves
 from interplay.study.survival import Survival
 from interplay.study.table import Table
 

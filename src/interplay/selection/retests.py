@@ -11,10 +11,11 @@ from interplay.base.chi_squared import chi2_tail
 from interplay.codes.coded import CodedStudy
 from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
-from interplay.statistics.covariate_test import covariate_test, hazard_test, linear_test
-from interplay.statistics.log_rank import log_rank_beyond
+from interplay.statistics.covariate_test import covariate_test, linear_test
 from interplay.statistics.p_values import CHI2_PER_UNIT, adjust
 from interplay.statistics.retest import Retest
+from interplay.statistics.survival.cox_test import hazard_test
+from interplay.statistics.survival.log_rank import log_rank_beyond
 from interplay.study.comparisons import Comparison
 from interplay.study.covariates import Covariates
 from interplay.study.survival import Survival
