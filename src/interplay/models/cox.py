@@ -124,7 +124,7 @@ def martingale_residuals(
 ) -> FloatArray:
     """Return events seen, 1 or 0, minus events expected by Cox's model of the columns, (n_samples,).
 
-    Without columns these are the scores of the log-rank test. Arguments are those of `fit_cox`.
+    Without columns and with Breslow's ties these are the scores of the log-rank test. Arguments are those of `fit_cox`.
 
     Examples
     --------

@@ -12,8 +12,9 @@ SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
         ...
 
         Times that may be censored are given as ``(time, event)``, two arrays or names, or as a structured array like
-        scikit-survival's. Their martingale residuals are cut by rank, and variables that are found must pass a log-rank
-        test.
+        scikit-survival's. Where the event is not True or 1, say which value it is: ``(time, status == 2)``, or
+        ``("days", "status=2")`` with names. Their martingale residuals are cut by rank, and variables that are found
+        must pass a log-rank test.
     dimensions : "auto", int or sequence of int
         ...
 

@@ -150,7 +150,7 @@ def _survival_curves(
     for counts in counted:
         codes = coded.coder.codes_of(counts.discretization, counts.members).codes.astype(np.int64)
         cells = np.ravel_multi_index(tuple(codes), counts.counts.shape[:-1])
-        yield survival_curves(here.time, here.event, np.asarray(cells), counts)
+        yield survival_curves(here.time, here.event, np.asarray(cells), counts, here.entry)
 
 
 def _correlation(table: Table, ranked: IntArray) -> FloatArray:

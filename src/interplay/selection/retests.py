@@ -35,7 +35,7 @@ def beyond_covariates(covariates: Covariates, survival: Survival | None = None) 
         if survival is None:
             return covariate_test(comparison.classes.codes, cells, [part_cells], here.design)
         times = survival if rows is None else survival.of_samples(rows)
-        return hazard_test(times.time, times.event, cells, part_cells, here.design)
+        return hazard_test(times.time, times.event, cells, part_cells, here.design, entry=times.entry)
 
     return test
 
@@ -45,7 +45,7 @@ def in_log_rank(survival: Survival) -> Test:
 
     def test(comparison: Comparison, cells: IntArray, part_cells: IntArray) -> tuple[float, int]:
         here = survival if comparison.rows is None else survival.of_samples(comparison.rows)
-        return log_rank_beyond(here.time, here.event, cells, part_cells)
+        return log_rank_beyond(here.time, here.event, cells, part_cells, here.entry)
 
     return test
 

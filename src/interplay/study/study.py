@@ -10,6 +10,7 @@ from interplay.base.checks import check_choice
 from interplay.study.clustered_samples import warn_of_clusters
 from interplay.study.comparisons import Comparison, make_comparisons
 from interplay.study.covariates import Covariates, make_covariates
+from interplay.study.event_values import named_event
 from interplay.study.fingerprint import data_fingerprint
 from interplay.study.groups import Groups, make_groups
 from interplay.study.named_columns import take_named
@@ -164,6 +165,8 @@ def make_study(
     """
     survival_pair = split_survival(y) if times else None
     y, event = (y, None) if survival_pair is None else survival_pair
+    event, event_value = named_event(event, X)
+    event_name = event if isinstance(event, str) else getattr(event, "name", None)
     target = y if isinstance(y, str) else getattr(y, "name", None)
     named = [given for given in (y, event, strata, covariates) if isinstance(given, str)]
     named += covariates if isinstance(covariates, list) else []
@@ -182,7 +185,7 @@ def make_study(
     note = ""
     outcome: Outcome
     if survival_pair is not None:
-        survival = make_survival(y, event, n_samples=n_samples)
+        survival = make_survival(y, event, n_samples=n_samples, event_name=event_name, event_value=event_value)
         outcome, y = survival_classes(survival, **how), survival.residuals()
     elif y is None and not needs_outcome:
         outcome = one_class(n_samples)

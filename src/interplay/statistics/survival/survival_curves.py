@@ -34,7 +34,8 @@ class SurvivalCurves:
     start : (n_curves + 1,) int64
         Steps of curve i are ``start[i] : start[i + 1]``.
     time, survival : (n_steps,) float64
-        Times of steps, the first at 0 and the last where the last sample was seen, and the share from there on.
+        Times of steps, and the share from there on. The first step is at 0 (at the first entry, where samples have
+        one), the last one where the last sample was seen.
     low, high : (n_steps,) float64
         Pointwise 95 % interval of the share; the share itself where there is none (before the first event, and at 0).
     """
@@ -70,6 +71,7 @@ def survival_curves(
     With `entry`, samples count from where they were first seen.
     """
     used = np.unique(cells)
+    first = 0.0 if entry is None else float(entry.min())
     times: list[FloatArray] = []
     shares: list[FloatArray] = []  # (3, n_steps): share, and the ends of its interval
     starts, sizes, n_events = [0], [], []
@@ -78,7 +80,7 @@ def survival_curves(
         curve = kaplan_meier(time[members], event[members], None if entry is None else entry[members])
         n_steps = min(len(curve.time), MAX_STEPS)
         steps = np.linspace(0, max(len(curve.time) - 1, 0), n_steps).astype(np.int64)
-        times.append(np.concatenate([[0.0], curve.time[steps], [curve.last]]))
+        times.append(np.concatenate([[first], curve.time[steps], [curve.last]]))
         known = ~np.isnan(curve.low)
         ends = (np.where(known, each, curve.survival) for each in (curve.low, curve.high))
         share = np.array([curve.survival, *ends])[:, steps]
