@@ -250,8 +250,8 @@ class TestCommandLine:
         (
             np.arange(10.0),
             pd.Series(np.arange(10) % 3),
-            "the values of column 'status' are 0 (4×), 1 (3×) and 2 (3×): if 2 is the event, give y=(time, event == 2), "
-            "or 'status=2' in place of the column's name (--event status=2)",
+            "the values of column 'status' are 0 (4×), 1 (3×) and 2 (3×): if 2 is the event, give y=(time, event "
+            "== 2), or 'status=2' in place of the column's name (--event status=2)",
         ),
         (np.arange(10.0), np.arange(10) < 2, "y has 2 events, and at least 5 are needed"),
     ],
