@@ -81,6 +81,13 @@ AREA = Area(
         refused("NaN among the times", lambda: timed(np.r_[np.nan, TIME[1:]], Y), "^y's time has 1 missing value"),
         refused("texts as times", lambda: timed(TIME.astype(str), Y), "^y's time must be numbers"),
         refused("events that are not flags", lambda: timed(TIME, np.arange(60)), "^y's event must be True"),
+        refused("events coded 1 and 2", lambda: timed(TIME, Y + 1), r"if 2 is the event, give y=\(time, event == 2\)"),
+        refused("events as texts", lambda: timed(TIME, np.where(Y, "dead", "alive")), "if 'dead' is the event, give"),
+        refused(
+            "a value that the event's column does not have",
+            lambda: selected(FRAME.assign(days=TIME, status=Y), ("days", "status=2"), dimensions=1),
+            r"^y's event is '2', which column 'status' does not have; its values are 0 \(\d+×\) and 1",
+        ),
         refused("time and event the other way round", lambda: timed(Y, TIME), "^y's event must be True"),
         refused("no events", lambda: timed(TIME, np.zeros(60)), "^y has 0 events"),
         refused("three arrays", lambda: selected(y=(TIME, Y, Y), dimensions=1), "^y"),

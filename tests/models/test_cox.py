@@ -40,12 +40,6 @@ class TestAgainstR:
         with_entry = martingale_residuals(r.time, r.event, entry=r.entry, columns=np.empty((80, 0)))
         assert with_entry == pytest.approx(np.array(expected["martingale_entry"]), abs=1e-12)
 
-    def test_stored_numbers_are_those_of_r(self):
-        made = r.computed_by_r()
-        for model in r.MODELS:
-            for name, values in made[f"{model} efron"].items():
-                assert np.array(values) == pytest.approx(np.array(r.NUMBERS[f"{model} efron"][name]), abs=1e-8)
-
 
 @pytest.mark.parametrize("method", ["efron", "breslow"])
 @pytest.mark.parametrize("ties", [False, True])
@@ -178,11 +172,10 @@ def test_residuals_sum_to_0_in_each_stratum():
 
 def test_many_strata():
     """Matched pairs: the conditional likelihood of a logistic model of differences."""
-    _, _, columns, rng = drawn(400)
+    columns = drawn(400)[2]
     pair, case = np.arange(400) // 2, np.arange(400) % 2 == 0
     fit = fit_cox(np.where(case, 1.0, 2.0), case, columns, strata=pair)
     difference = columns[::2] - columns[1::2]
     expected = sm.Logit(np.ones(200), difference).fit(disp=0)
     assert fit.coefficients == pytest.approx(expected.params, abs=1e-6)
     assert fit.log_likelihood == pytest.approx(expected.llf)
-    assert rng is not None

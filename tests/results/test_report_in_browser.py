@@ -533,3 +533,72 @@ def test_censored_times_covariates_and_permutations(visit, tmp_path) -> None:
     assert "adjusted p, log-rank" in numbers
     assert "adjusted p, with covariates" in numbers
     assert no_sideways_scroll(page)
+
+
+@pytest.fixture(scope="module")
+def times_report(tmp_path_factory) -> Path:
+    """Times that depend on one of four variables."""
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
+    time, censored = rng.exponential(np.where(X["b"] > 0, 3.0, 0.5)), rng.exponential(4.0, 300)
+    result = interplay.select(X, (np.minimum(time, censored), time <= censored), dimensions=1, random_state=0)
+    path = tmp_path_factory.mktemp("report") / "times.html"
+    result.to_html(path)
+    return path
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_survival_curves_are_painted(visit, times_report, theme) -> None:
+    page = visit(times_report, color_scheme=theme)
+    page.get_by_role("button", name="b", exact=True).first.click()
+    chart = page.locator("#survival svg")
+    chart.scroll_into_view_if_needed()
+
+    def colours(selector: str, attribute: str, pseudo: str | None = None) -> list[str]:
+        return page.locator(f"#survival {selector}").evaluate_all(
+            "(all, [name, pseudo]) => all.map((each) => getComputedStyle(each, pseudo)[name])", [attribute, pseudo]
+        )
+
+    strokes = colours("path.curve", "stroke")
+    assert len(set(strokes)) == len(strokes) == 2
+    assert all(stroke.startswith("rgb(") for stroke in strokes)
+    assert colours(".key", "backgroundColor", "::before") == strokes
+    assert colours("path.interval", "fill") == strokes
+    card = colours("svg", "backgroundColor")[0]
+    behind = page.locator("#details").evaluate("(each) => getComputedStyle(each).backgroundColor")
+    assert card == "rgba(0, 0, 0, 0)"
+    for stroke in strokes:
+        assert contrast(stroke, behind) > 3  # what the eye needs for lines (WCAG 1.4.11)
+    # A pixel of each line: halfway along it, as the screen shows it.
+    for line, stroke in zip(page.locator("#survival path.curve").all(), strokes, strict=True):
+        x, y = line.evaluate(
+            """(path) => {
+              const half = path.getPointAtLength(path.getTotalLength() / 2);
+              const { x, y } = half.matrixTransform(path.getScreenCTM());
+              return [x, y];
+            }"""
+        )
+        assert painted(page, x, y, stroke), stroke
+
+
+def channels(colour: str) -> list[int]:
+    return [int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+
+
+def contrast(one: str, other: str) -> float:
+    def luminance(colour: str) -> float:
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(channels(colour)) / 255]
+        return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+    lighter, darker = sorted([luminance(one), luminance(other)], reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def painted(page, x: float, y: float, colour: str) -> bool:
+    """Say whether a pixel near a place has a colour, but for smoothed edges."""
+    import io
+
+    plt = pytest.importorskip("matplotlib.image")
+    clip = {"x": round(x) - 3, "y": round(y) - 3, "width": 7, "height": 7}
+    pixels = 255 * plt.imread(io.BytesIO(page.screenshot(clip=clip)), format="png")[..., :3]
+    return bool((np.abs(pixels - channels(colour)).max(axis=2) < 40).any())

@@ -12,7 +12,8 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 
 import interplay
-from interplay.statistics.covariate_test import covariate_test, hazard_test
+from interplay.statistics.covariate_test import covariate_test
+from interplay.statistics.survival.cox_test import hazard_test
 from interplay.study.covariates import make_covariates
 
 

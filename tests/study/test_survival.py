@@ -8,9 +8,11 @@ import pytest
 from statsmodels.duration.survfunc import SurvfuncRight, survdiff
 
 import interplay
+import r_survival as r
 import reference
 from command_line import in_process, in_shell
-from interplay.statistics.log_rank import kaplan_meier, log_rank, log_rank_beyond
+from interplay.statistics.survival.kaplan_meier import kaplan_meier
+from interplay.statistics.survival.log_rank import log_rank, log_rank_beyond
 from interplay.study.survival import Survival, make_survival
 
 #: Remission of leukaemia in weeks under 6-mercaptopurine and placebo; a plus sign is censored (Freireich et al. 1963).
@@ -239,15 +241,104 @@ class TestCommandLine:
         (list("abcdefghij"), np.ones(10), "y's time must be numbers"),
         (np.arange(10.0), np.arange(10), "y's event must be True"),
         (np.arange(10.0), list("yynnyynnyy"), "y's event must be True"),
+        (
+            np.arange(10.0),
+            np.arange(10) % 2 + 1,
+            "the values are 1 (5×) and 2 (5×): if 2 is the event, give y=(time, event",
+        ),
+        (np.arange(10.0), list("yynnyynnyy"), "if 'y' is the event, give y=(time, event == 'y')"),
+        (
+            np.arange(10.0),
+            pd.Series(np.arange(10) % 3),
+            "the values of column 'status' are 0 (4×), 1 (3×) and 2 (3×): if 2 is the event, give y=(time, event "
+            "== 2), or 'status=2' in place of the column's name (--event status=2)",
+        ),
         (np.arange(10.0), np.arange(10) < 2, "y has 2 events, and at least 5 are needed"),
     ],
 )
 def test_refusals(time, event, message):
     with pytest.raises((ValueError, TypeError)) as error:
-        make_survival(time, event, n_samples=10)
+        make_survival(time, event, n_samples=10, event_name="status" if isinstance(event, pd.Series) else None)
     assert message in str(error.value)
 
 
 def test_classes_are_refused():
     with pytest.raises(ValueError, match="decision='classes' does not go with times"):
         interplay.select(np.random.default_rng(0).normal(size=(42, 3)), freireich()[:2], decision="classes")
+
+
+class TestEventValues:
+    @pytest.mark.parametrize(
+        ("status", "named"),
+        [
+            ([1, 2], "status=2"),
+            ([1, 2], "status = 2.0"),
+            ([0.0, 2.0], "status==2"),
+            (["alive", "dead"], "status=dead"),
+            (["Alive", "Dead"], "status=dead"),
+            ([False, True], "status=True"),
+        ],
+    )
+    def test_which_value_is_the_event(self, status, named):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.normal(size=(80, 3)), columns=list("abc"))
+        time, event = times(np.exp(X["a"].to_numpy()), rng)
+        expected = interplay.select(X, (time, event), dimensions=1, random_state=0)
+        frame = X.assign(status=pd.Series(status)[event.astype(int)].to_numpy(), days=time)
+        found = interplay.select(frame, ("days", named), dimensions=1, random_state=0)
+        assert found.names == ["a", "b", "c"]
+        assert found.provenance["survival"] == expected.provenance["survival"]
+        assert found.p_adjusted.tolist() == expected.p_adjusted.tolist()
+
+    def test_a_column_of_that_name_comes_first(self):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.normal(size=(80, 3)), columns=list("abc"))
+        time, event = times(np.ones(80), rng)
+        frame = X.assign(**{"status=2": event, "status": 7}, days=time)
+        found = interplay.select(frame, ("days", "status=2"), dimensions=1, random_state=0)
+        assert found.provenance["survival"]["n_events"] == event.sum()
+
+    def test_the_command_line(self, tmp_path, monkeypatch, capfd):
+        rng = np.random.default_rng(1)
+        X = pd.DataFrame(rng.normal(size=(300, 3)), columns=list("abc"))
+        time, event = times(np.where(X["b"] > 0, 3.0, 0.5), rng)
+        X.assign(days=time, status=event + 1).to_csv(tmp_path / "lung.csv", index=False)
+        options = ("run", tmp_path / "lung.csv", "--time", "days", "--seed", "0", "--event")
+        refused = in_process(monkeypatch, capfd, *options, "status")
+        assert refused.code == 2
+        assert "--event status=2" in refused.err
+        done = in_process(monkeypatch, capfd, *options, "status=2")
+        assert done.code == 0, done.err
+        assert "b" in done.out
+
+
+class TestEntry:
+    def test_residuals_and_samples(self):
+        survival = make_survival(r.time, r.event, n_samples=80, entry=r.entry)
+        assert survival.residuals(ties="efron") == pytest.approx(np.array(r.NUMBERS["null"]["martingale_entry"]))
+        expected = np.array(r.NUMBERS["all breslow"]["martingale"])
+        with_columns = survival.residuals(columns=r.columns, strata=r.stratum, offset=r.offset)
+        assert with_columns == pytest.approx(expected, abs=1e-8)
+        some = survival.of_samples(np.array([5, 3]))
+        assert some.entry.tolist() == r.entry[[5, 3]].tolist()
+        assert some.is_of(2)
+        assert not some.is_of(3)
+
+    @pytest.mark.parametrize(
+        ("entry", "message"),
+        [
+            (np.zeros(79), "entry must have one value per sample of X: 79 values, 80 samples"),
+            (np.r_[np.nan, np.zeros(79)], "entry has 1 missing value: leave those samples out"),
+            (np.r_[-np.inf, np.zeros(79)], "entry must be finite"),
+            (["a"] * 80, "entry must be numbers"),
+            (
+                np.r_[np.zeros(3), 50.0, np.zeros(76)],
+                "it is not in 1 sample, the first of them sample 3: entry 50, time",
+            ),
+            (r.time, "it is not in 80 samples, the first of them sample 0"),
+        ],
+    )
+    def test_refusals(self, entry, message):
+        with pytest.raises((ValueError, TypeError)) as error:
+            make_survival(r.time, r.event, n_samples=80, entry=entry)
+        assert message in str(error.value)

@@ -8,7 +8,12 @@ from interplay.cli.options import option
 
 TIME_OPTIONS = (
     option("--time", metavar="COLUMN", help="Instead of --target: the time to an event or to censoring."),
-    option("--event", metavar="COLUMN", help="With --time: 1 if the event was observed, 0 if the time is censored."),
+    option(
+        "--event",
+        metavar="COLUMN[=VALUE]",
+        help="With --time: 1 if the event was observed, 0 if the time is censored; or the VALUE of the column that is "
+        "the event, as in status=2.",
+    ),
 )
 
 

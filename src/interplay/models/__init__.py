@@ -3,7 +3,7 @@
 ::
 
     newton.py      log-likelihood     → its maximum, also where coefficients grow without end
-    linear.py      numbers + columns  → LinearFit; which columns are sums of others
+    linear.py      numbers + columns  → LinearFit; which columns are sums of others; columns of cells
     classes.py     classes + columns  → ClassFit: logistic and multinomial models; likelihood ratios, also of probits
     risk_sets.py   times              → RiskSets: sums over the samples at risk at each event, and over events
     cox.py         times + columns    → CoxFit: proportional hazards; martingale residuals

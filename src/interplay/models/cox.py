@@ -95,7 +95,7 @@ def fit_in_risk_sets(sets: RiskSets, columns: FloatArray, offset: FloatArray | N
 
     def likelihood(b: FloatArray) -> tuple[float, Any]:
         log_hazard = known + b[0] @ rows
-        hazard, at_risk = _hazards(sets, log_hazard)
+        hazard, at_risk = hazards_at_risk(sets, log_hazard)
 
         def slopes() -> tuple[FloatArray, FloatArray]:
             return cox_slopes(sets, rows, hazard, at_risk)
@@ -104,7 +104,7 @@ def fit_in_risk_sets(sets: RiskSets, columns: FloatArray, offset: FloatArray | N
 
     value, found = largest_likelihood(likelihood, np.zeros((1, len(places))))
     log_hazard = known + found[0] @ rows
-    hazard, at_risk = _hazards(sets, log_hazard)
+    hazard, at_risk = hazards_at_risk(sets, log_hazard)
     information = cox_slopes(sets, rows, hazard, at_risk)[1]
     inverse = np.linalg.pinv(information, hermitian=True)
     of_kept = scale[places]
@@ -124,7 +124,7 @@ def martingale_residuals(
 ) -> FloatArray:
     """Return events seen, 1 or 0, minus events expected by Cox's model of the columns, (n_samples,).
 
-    Without columns these are the scores of the log-rank test. Arguments are those of `fit_cox`.
+    Without columns and with Breslow's ties these are the scores of the log-rank test. Arguments are those of `fit_cox`.
 
     Examples
     --------
@@ -141,13 +141,13 @@ def martingale_residuals(
 
 def residuals_in_risk_sets(sets: RiskSets, log_hazard: FloatArray) -> FloatArray:
     """Return martingale residuals at known log hazards, which are relative to each other within strata."""
-    hazard, at_risk = _hazards(sets, log_hazard)
+    hazard, at_risk = hazards_at_risk(sets, log_hazard)
     return np.asarray(sets.event - hazard * sets.over_events(1.0 / at_risk))
 
 
 def cox_log_likelihood(sets: RiskSets, log_hazard: FloatArray) -> float:
     """Return the logarithm of the partial likelihood at known log hazards."""
-    return _log_likelihood(sets, log_hazard, _hazards(sets, log_hazard)[1])
+    return _log_likelihood(sets, log_hazard, hazards_at_risk(sets, log_hazard)[1])
 
 
 def cox_slopes(
@@ -167,8 +167,11 @@ def cox_slopes(
     return rows @ (sets.event - expected), (rows * expected) @ rows.T - means @ means.T
 
 
-def _hazards(sets: RiskSets, log_hazard: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return hazards of samples, the largest of each stratum being 1, and their sums over samples at risk."""
+def hazards_at_risk(sets: RiskSets, log_hazard: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return hazards of samples, the largest of each stratum being 1, and their sums over samples at risk.
+
+    (n_samples,), of log hazards that are relative to each other within strata, and (n_events,).
+    """
     hazard = np.exp(_relative(sets, log_hazard))
     # Sums that rounding makes 0 or less belong to coefficients that are far too large: their likelihood is 0.
     return hazard, np.maximum(sets.at_events(hazard), np.finfo(float).tiny)

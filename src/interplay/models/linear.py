@@ -1,4 +1,4 @@
-"""Numbers and columns → least squares; which columns are sums of others."""
+"""Numbers and columns → least squares; which columns are sums of others; columns of cells."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, numbered
 
 #: Columns that others explain up to this share of their squared length are left out.
 _DEPENDENT = 1e-10
@@ -88,6 +88,12 @@ def independent_places(columns: FloatArray) -> IntArray:
         if products[j, j] - products[kept, j] @ of_kept > _DEPENDENT:
             kept.append(j)
     return np.asarray(places[kept], dtype=np.int64)
+
+
+def cell_columns(cells: IntArray) -> FloatArray:
+    """Return a column of 0 and 1 for each cell."""
+    numbers = numbered(cells)
+    return np.asarray(numbers[:, np.newaxis] == np.arange(int(numbers.max()) + 1), dtype=np.float64)
 
 
 def with_dependent(

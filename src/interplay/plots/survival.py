@@ -12,7 +12,10 @@ from interplay.plots.style import CLASS_COLOURS, axes_or_new, shortened
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from interplay.statistics.survival_curves import SurvivalCurves
+    from interplay.statistics.survival.survival_curves import SurvivalCurves
+
+#: Bands of more curves would cover each other.
+_MOST_BANDS = 4
 
 
 def plot_survival(
@@ -23,7 +26,7 @@ def plot_survival(
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the share of samples without the event over time, a line for each cell.
+    """Draw the share of samples without the event over time, a line for each cell, with 95 % bands of up to four.
 
     Parameters
     ----------
@@ -41,15 +44,26 @@ def plot_survival(
         )
         steps = slice(int(curves.start[i]), int(curves.start[i + 1]))
         counted = f"{curves.n_events[i]} of {curves.n_samples[i]}"
+        colour = CLASS_COLOURS[i % len(CLASS_COLOURS)]
+        if len(curves.cell) <= _MOST_BANDS:
+            ax.fill_between(
+                curves.time[steps],
+                curves.low[steps],
+                curves.high[steps],
+                step="post",
+                color=colour,
+                alpha=0.15,
+                linewidth=0,
+            )
         ax.step(
             curves.time[steps],
             curves.survival[steps],
             where="post",
-            color=CLASS_COLOURS[i % len(CLASS_COLOURS)],
+            color=colour,
             linestyle="-" if i < len(CLASS_COLOURS) else "--",
             label=f"{where}: {counted}",
         )
     ax.set(xlabel="time", ylabel="share without the event", ylim=(0, 1.02), title=title)
-    ax.set_xlim(left=0)
+    ax.set_xlim(left=float(curves.time.min()))
     ax.legend(frameon=False, fontsize="small")
     return ax

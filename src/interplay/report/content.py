@@ -181,6 +181,8 @@ def _curves(selection: Selection, counts: TupleCounts) -> dict[str, Any]:
                         "events": int(curves.n_events[i]),
                         "time": numbers(curves.time[steps[i]], 5),
                         "survival": numbers(curves.survival[steps[i]], 5),
+                        "low": numbers(curves.low[steps[i]], 3),
+                        "high": numbers(curves.high[steps[i]], 3),
                     }
                     for i in range(len(steps))
                 ]

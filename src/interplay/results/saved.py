@@ -22,11 +22,11 @@ from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
-from interplay.statistics.survival_curves import SurvivalCurves
+from interplay.statistics.survival.survival_curves import SurvivalCurves
 
 _SELECTION = FileFormat(
     name="selection",
-    version=5,
+    version=6,
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, TestedTimes, VariableCuts,

@@ -32,7 +32,7 @@ from interplay.statistics.arms import arm_of_tuples, found_in_words
 from interplay.statistics.association import clusters
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
-from interplay.statistics.survival_curves import SurvivalCurves
+from interplay.statistics.survival.survival_curves import SurvivalCurves
 from interplay.statistics.verdicts import Verdict, verdicts_of
 
 if TYPE_CHECKING:

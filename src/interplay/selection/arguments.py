@@ -12,8 +12,9 @@ SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
         ...
 
         Times that may be censored are given as ``(time, event)``, two arrays or names, or as a structured array like
-        scikit-survival's. The search compares martingale residuals, and Cox's model has to confirm the variables that
-        are found.
+        scikit-survival's. Where the event is not True or 1, say which value it is: ``(time, status == 2)``, or
+        ``("days", "status=2")`` with names. The search compares martingale residuals, and Cox's model has to confirm
+        the variables that are found.
     dimensions : "auto", int or sequence of int
         ...
 

@@ -21,7 +21,7 @@ from interplay.selection.best_tuples import explain
 from interplay.selection.cautions import find_cautions, warn_of_cautions
 from interplay.selection.runs import SearchedSelection
 from interplay.selection.selected_tuples import adjusted_tests, make_selected_tests
-from interplay.statistics.survival_curves import SurvivalCurves, survival_curves
+from interplay.statistics.survival.survival_curves import SurvivalCurves, survival_curves
 from interplay.study.survival import Survival
 from interplay.study.table import Table
 
@@ -134,7 +134,7 @@ def _survival_curves(
     for counts in counted:
         codes = coded.coder.codes_of(counts.discretization, counts.members).codes.astype(np.int64)
         cells = np.ravel_multi_index(tuple(codes), counts.counts.shape[:-1])
-        yield survival_curves(here.time, here.event, np.asarray(cells), counts)
+        yield survival_curves(here.time, here.event, np.asarray(cells), counts, here.entry)
 
 
 def _correlation(table: Table, ranked: IntArray) -> FloatArray:

@@ -18,10 +18,10 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.codes.coded import CodedComparison, CodedStudy
 from interplay.codes.rank_scores import RankScores
+from interplay.models.linear import cell_columns
 from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
 from interplay.statistics.arm_p_values import ArmPValues, log_p_of_all
-from interplay.statistics.covariate_test import cell_columns
 from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit

@@ -90,7 +90,7 @@ class Part:
             and self.about["n_samples"] == n_samples
             and (self.numbers is None or self._has_numbers(n_samples))
             and (self.covariates is None or self.covariates.design.shape[:1] == (n_samples,))
-            and (self.survival is None or self.survival.time.shape == self.survival.event.shape == (n_samples,))
+            and (self.survival is None or self.survival.is_of(n_samples))
             and (self.offset is None or self.offset.shape == (n_samples,))
             and len(self.runs) > 0
             and all((run.permuted is not None) == bool(self.settings.get("permutations")) for run in self.runs)
@@ -114,7 +114,7 @@ class Part:
 
 _FORMAT = FileFormat(
     name="part",
-    version=2,
+    version=3,
     root=Part,
     types=(Shard, SearchedRun, MaxGains, ScoreTests, ProductMaxima, Covariates, Survival, NumberOutcome, ResidualModel),
     in_words="part of interplay",

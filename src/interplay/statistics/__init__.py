@@ -24,17 +24,17 @@
     arms.py                which tests are combined in one call, with what weights
     arm_p_values.py        p-values of tests  → p-values of arms and variables, and how each variable was found
     combined_p.py          several p-values   → one: their weighted harmonic mean; weights learnt from other variables
-    covariate_test.py, log_rank.py             classes or times + cells → does a tuple tell more than covariates?
+    covariate_test.py      classes, numbers   → does a tuple tell more than covariates?
     smooth_columns.py      numbers            → columns of splines, products of proper subsets
     residual_test.py       residuals of a model, scores → p-values of variables in the model
     given_in_model.py      the same given strong variables
     model_fit.py           a model of covariates, offset, times + columns → coefficients, likelihood ratios
     model_tests.py         relevant variables in the full model
-    survival_curves.py     times + cells      → Kaplan and Meier's curves
     verdicts.py            tests of tuples    → interaction, additive, unclear
     association.py         two variables      → how much they say the same; groups of redundant variables
     leaks.py               values + classes   → is a column a leak of the outcome, or an identifier?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
+    survival/              times              → tests in Cox's model, log-rank tests, curves, concordance
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
     number_interaction/    numbers in cells   → the same for an outcome of numbers: F, HC3, effect sizes

@@ -117,8 +117,10 @@ def likelihood_ratio(
     strata = None if model.strata is None else model.strata.codes[every]
     n_constants = int(np.count_nonzero(places < (1 if strata is None else int(strata.max()) + 1)))
     times = outcome if rows is None else outcome.of_samples(rows)
-    about = {"entry": times.entry, "strata": strata, "offset": offset}
-    fits = [fit_cox(times.time, times.event, columns[:, n_constants:end], **about) for end in (len(places), n_smaller)]
+    fits = [
+        fit_cox(times.time, times.event, columns[:, n_constants:end], entry=times.entry, strata=strata, offset=offset)
+        for end in (len(places), n_smaller)
+    ]
     df = fits[0].rank - fits[1].rank
     return (max(2.0 * (fits[0].log_likelihood - fits[1].log_likelihood), 0.0), df) if df > 0 else (0.0, 0)
 

@@ -13,6 +13,7 @@
     number_outcome.py    y                    → NumberOutcome    (n_samples,): numbers, not cut, and their scores
     rank_thresholds.py   number of samples    → the ranks at which a column is cut
     survival.py          (time, event)        → Survival, DecisionClasses: martingale residuals, cut by rank
+    event_values.py      event                → where it was observed; which value to name where it is 1 and 2, or text
     groups.py, strata.py labels of samples    → numbers of groups that belong together, of strata to compare within
     covariates.py        columns              → columns of a model
     clustered_samples.py a warning where samples look as if they belonged together

@@ -13,6 +13,7 @@ from interplay.base.checks import check_choice
 from interplay.study.clustered_samples import warn_of_clusters
 from interplay.study.comparisons import Comparison, make_comparisons
 from interplay.study.covariates import Covariates, make_covariates
+from interplay.study.event_values import named_event
 from interplay.study.fingerprint import data_fingerprint
 from interplay.study.full_model import MODEL_NAMES, FullModel
 from interplay.study.groups import Groups, make_groups
@@ -197,6 +198,8 @@ def make_study(
     y, event = (y, None) if survival_pair is None else survival_pair
     if entry is not None and survival_pair is None:
         raise ValueError("entry is for times: give y=(time, event), or leave entry out")
+    event, event_value = named_event(event, X)
+    event_name = event if isinstance(event, str) else getattr(event, "name", None)
     target = y if isinstance(y, str) else getattr(y, "name", None)
     named = [given for given in (y, event, strata, covariates, offset, entry) if isinstance(given, str)]
     named += covariates if isinstance(covariates, list) else []
@@ -215,7 +218,9 @@ def make_study(
     note = ""
     outcome: Outcome
     if survival_pair is not None:
-        survival = make_survival(y, event, n_samples=n_samples, entry=entry)
+        survival = make_survival(
+            y, event, n_samples=n_samples, entry=entry, event_name=event_name, event_value=event_value
+        )
         y = survival.residuals()
         if decision == "classes":
             raise ValueError("decision='classes' does not go with times: leave it out")

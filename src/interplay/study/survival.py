@@ -11,7 +11,9 @@ import numpy as np
 from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray, Outcome
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
+from interplay.models.cox import martingale_residuals
 from interplay.study.columns import ColumnKind, check_length
+from interplay.study.event_values import observed_events
 from interplay.study.outcome import decision_classes, decision_column
 from interplay.study.table import Table
 
@@ -42,30 +44,52 @@ class Survival:
         To the event, or to where the sample was last seen without it.
     event : (n_samples,) bool
         False for censored times.
+    entry : (n_samples,) float64, optional
+        From where on each sample was seen, below its time (left truncation). Samples with the event before their entry
+        are not in the data.
     """
 
     time: FloatArray
     event: BoolArray
     entry: FloatArray | None = None
 
+    def is_of(self, n_samples: int) -> bool:
+        """Say whether all arrays have one value per sample: a file may say anything."""
+        arrays = (self.time, self.event) if self.entry is None else (self.time, self.event, self.entry)
+        return all(array.shape == (n_samples,) for array in arrays)
+
     def of_samples(self, rows: IntArray) -> Survival:
         """Return the times of some samples."""
         return Survival(self.time[rows], self.event[rows], None if self.entry is None else self.entry[rows])
 
-    def residuals(self) -> FloatArray:
-        """Return martingale residuals of the null model: events seen, 1 or 0, minus events expected by then.
+    def residuals(
+        self,
+        *,
+        columns: FloatArray | None = None,
+        strata: IntArray | None = None,
+        offset: FloatArray | None = None,
+        ties: str = "breslow",
+    ) -> FloatArray:
+        """Return martingale residuals: events seen, 1 or 0, minus events expected while the sample was seen.
 
-        Expected is the Nelson–Aalen estimate of the cumulative hazard at the time of each sample.
+        Expected is the cumulative hazard of Cox's model of the columns; without columns, the Nelson–Aalen estimate,
+        and the residuals are the scores of the log-rank test.
+
+        Parameters
+        ----------
+        columns : (n_samples, n_columns) float64, optional
+            Covariates.
+        strata, offset, ties
+            As in `fit_cox`.
 
         Examples
         --------
         >>> Survival(np.array([1.0, 2.0, 3.0]), np.array([True, False, True])).residuals().round(3).tolist()
         [0.667, -0.333, -0.333]
         """
-        times, first = np.unique(self.time, return_inverse=True)
-        n_events = np.bincount(first.reshape(-1), weights=self.event, minlength=len(times))
-        n_at_risk = len(self.time) - np.searchsorted(np.sort(self.time), times)
-        return np.asarray(self.event - np.cumsum(n_events / n_at_risk)[first.reshape(-1)])
+        return martingale_residuals(
+            self.time, self.event, columns=columns, entry=self.entry, strata=strata, offset=offset, ties=ties
+        )
 
 
 def split_survival(y: Any) -> tuple[Any, Any] | None:
@@ -82,32 +106,65 @@ def split_survival(y: Any) -> tuple[Any, Any] | None:
     return y[names[is_event.index(False)]], y[event]
 
 
-def make_survival(time: Any, event: Any, *, n_samples: int, entry: Any = None) -> Survival:
-    """Check times and events."""
-    columns = {"time": decision_column(time, "y's time"), "event": decision_column(event, "y's event")}
-    values = {name: column.read() for name, column in columns.items()}
-    for name, read in values.items():
-        check_length(f"y's {name}", read, n_samples)
-        if read.dtype.kind == "f" and np.isnan(read).any():
-            missing = int(np.isnan(read).sum())
-            raise ValueError(f"y's {name} has {missing} missing value{'s' * (missing > 1)}: leave those samples out")
-    if columns["time"].kind != ColumnKind.NUMBER:
-        raise TypeError("y's time must be numbers: y=(time, event), in this order")
-    times = values["time"].astype(np.float64)
+def make_survival(
+    time: Any,
+    event: Any,
+    *,
+    n_samples: int,
+    entry: Any = None,
+    event_name: str | None = None,
+    event_value: str | None = None,
+) -> Survival:
+    """Check times, events and entries.
+
+    `event_name` is the event's column in messages, and `event_value` the value that is the event, if it is not True or
+    1 (`named_event` splits them).
+    """
+    times = _numbers(time, "y's time", n_samples, advice=": y=(time, event), in this order")
     if not np.isfinite(times).all() or (times < 0).any():
         raise ValueError("y's time must be finite and not negative")
-    flags = values["event"]
-    if columns["event"].kind == ColumnKind.LABEL or not np.isin(flags, (0, 1)).all():
-        raise ValueError(
-            "y's event must be True (or 1) where the event was observed at that time, and False (or 0) where the time "
-            "is censored"
-        )
-    seen = np.asarray(flags, dtype=bool)
+    column = decision_column(event, "y's event")
+    flags = column.read()
+    check_length("y's event", flags, n_samples)
+    _refuse_missing("y's event", flags)
+    seen = observed_events(column, flags, name=event_name, wanted=event_value)
     if seen.sum() < MIN_EVENTS:
         raise ValueError(
             f"y has {int(seen.sum())} events, and at least {MIN_EVENTS} are needed; the other times are censored"
         )
-    return Survival(times, seen)
+    return Survival(times, seen, None if entry is None else _entries(entry, times))
+
+
+def _entries(entry: Any, times: FloatArray) -> FloatArray:
+    entries = _numbers(entry, "entry", len(times))
+    if not np.isfinite(entries).all():
+        raise ValueError("entry must be finite: give the start of the study (0) for samples seen from there on")
+    late = np.flatnonzero(entries >= times)
+    if len(late):
+        first = int(late[0])
+        samples = "1 sample" if len(late) == 1 else f"{len(late)} samples"
+        raise ValueError(
+            f"entry must be before y's time; it is not in {samples}, the first of them sample {first}: entry "
+            f"{entries[first]:g}, time {times[first]:g}. Both count from the same start: leave those samples out, or "
+            "give the time of the event from that start on"
+        )
+    return entries
+
+
+def _numbers(values: Any, name: str, n_samples: int, *, advice: str = "") -> FloatArray:
+    """Return one number per sample, none missing."""
+    column = decision_column(values, name)
+    read = column.read()
+    check_length(name, read, n_samples)
+    _refuse_missing(name, read)
+    if column.kind != ColumnKind.NUMBER:
+        raise TypeError(f"{name} must be numbers{advice}")
+    return np.asarray(read.astype(np.float64))
+
+
+def _refuse_missing(name: str, values: Any) -> None:
+    if values.dtype.kind == "f" and (missing := int(np.isnan(values).sum())):
+        raise ValueError(f"{name} has {missing} missing value{'s' * (missing > 1)}: leave those samples out")
 
 
 def survival_classes(survival: Survival, *, decision: str, decision_divisions: int) -> DecisionClasses:

@@ -10,8 +10,8 @@ import numpy as np
 
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome, numbered
 from interplay.models.classes import class_likelihood_ratio
-from interplay.models.linear import independent_columns
-from interplay.statistics.covariate_test import cell_columns, f_as_chi2
+from interplay.models.linear import cell_columns, independent_columns
+from interplay.statistics.covariate_test import f_as_chi2
 from interplay.statistics.number_interaction.f_test import fewest_in_cell
 
 #: Residuals beyond so many of their standard deviations, by the median, are clipped where values are tested.

@@ -1,8 +1,8 @@
-"""Times, events, cells → the log-rank test, and Kaplan and Meier's curves of the cells."""
+"""Times, events, cells → the log-rank test."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,9 @@ from interplay.base.arrays import FloatArray, IntArray, numbered
 _SINGULAR = 1e-9
 
 
-def log_rank(time: FloatArray, event: npt.NDArray[Any], cells: IntArray) -> tuple[float, int]:
+def log_rank(
+    time: FloatArray, event: npt.NDArray[Any], cells: IntArray, entry: FloatArray | None = None
+) -> tuple[float, int]:
     """Return the log-rank statistic of several cells, and its degrees of freedom (Mantel 1966, Peto and Peto 1972).
 
     Parameters
@@ -23,6 +25,8 @@ def log_rank(time: FloatArray, event: npt.NDArray[Any], cells: IntArray) -> tupl
         Whether the event was seen at that time; else the time is censored.
     cells : (n_samples,) int64
         Number of the cell of each sample.
+    entry : (n_samples,) float64, optional
+        From where on each sample was seen.
 
     Examples
     --------
@@ -41,6 +45,8 @@ def log_rank(time: FloatArray, event: npt.NDArray[Any], cells: IntArray) -> tupl
     for cell in range(n_cells):
         members = number == cell
         at_risk[:, cell] = members.sum() - np.searchsorted(np.sort(time[members]), times)
+        if entry is not None:  # a sample that enters at the time of an event is not at risk there
+            at_risk[:, cell] -= members.sum() - np.searchsorted(np.sort(entry[members]), times)
         n_events[:, cell] = np.bincount(np.searchsorted(times, time[members & event]), minlength=len(times))
     total, died = at_risk.sum(axis=1), n_events.sum(axis=1)
     share = at_risk / total[:, np.newaxis]
@@ -54,43 +60,18 @@ def log_rank(time: FloatArray, event: npt.NDArray[Any], cells: IntArray) -> tupl
 
 
 def log_rank_beyond(
-    time: FloatArray, event: npt.NDArray[Any], cells: IntArray, part_cells: IntArray
+    time: FloatArray,
+    event: npt.NDArray[Any],
+    cells: IntArray,
+    part_cells: IntArray,
+    entry: FloatArray | None = None,
 ) -> tuple[float, int]:
     """Return the log-rank statistic of cells beyond a part of them: tests within each cell of the part, summed."""
     chi2, df = 0.0, 0
     for part in np.unique(part_cells):
         members = part_cells == part
-        more_chi2, more_df = log_rank(time[members], event[members], cells[members])
+        more_chi2, more_df = log_rank(
+            time[members], event[members], cells[members], None if entry is None else entry[members]
+        )
         chi2, df = chi2 + more_chi2, df + more_df
     return chi2, df
-
-
-class KaplanMeier(NamedTuple):
-    """The share of samples without the event, from each time on.
-
-    Attributes
-    ----------
-    time, survival : (n_times,) float64
-        Times of events, and the share after each; before the first it is 1.
-    last : float
-        The last time at which a sample of the cell was seen.
-    """
-
-    time: FloatArray
-    survival: FloatArray
-    last: float
-
-
-def kaplan_meier(time: FloatArray, event: npt.NDArray[Any]) -> KaplanMeier:
-    """Return the product-limit estimate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> kaplan_meier(np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, False, True, False])).survival.tolist()
-    [0.75, 0.375]
-    """
-    times = np.unique(time[event])
-    at_risk = len(time) - np.searchsorted(np.sort(time), times)
-    died = np.bincount(np.searchsorted(times, time[event]), minlength=len(times))
-    return KaplanMeier(times, np.asarray(np.cumprod(1.0 - died / at_risk)), float(time.max()))

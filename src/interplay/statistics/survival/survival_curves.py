@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.files.types import Check
-from interplay.statistics.log_rank import kaplan_meier
+from interplay.statistics.survival.kaplan_meier import kaplan_meier
 
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts
@@ -34,7 +34,10 @@ class SurvivalCurves:
     start : (n_curves + 1,) int64
         Steps of curve i are ``start[i] : start[i + 1]``.
     time, survival : (n_steps,) float64
-        Times of steps, the first at 0 and the last where the last sample was seen, and the share from there on.
+        Times of steps, and the share from there on. The first step is at 0 (at the first entry, where samples have
+        one), the last one where the last sample was seen.
+    low, high : (n_steps,) float64
+        Pointwise 95 % interval of the share; the share itself where there is none (before the first event, and at 0).
     """
 
     members: Annotated[IntArray, Check("k", low=0, below="n_vars")]
@@ -46,6 +49,8 @@ class SurvivalCurves:
     start: Annotated[IntArray, Check("n+1", low=0)]
     time: Annotated[FloatArray, Check("n_steps", above=-np.inf, below=np.inf)]
     survival: Annotated[FloatArray, Check("n_steps", low=0, high=1)]
+    low: Annotated[FloatArray, Check("n_steps", low=0, high=1)]
+    high: Annotated[FloatArray, Check("n_steps", low=0, high=1)]
 
     def is_of(self, members: IntArray, run: int, discretization: int) -> bool:
         """Say whether this is the tuple asked for."""
@@ -58,23 +63,33 @@ class SurvivalCurves:
         return ascending and int(self.start[0]) == 0 and int(self.start[-1]) == len(self.time)
 
 
-def survival_curves(time: FloatArray, event: BoolArray, cells: IntArray, counts: TupleCounts) -> SurvivalCurves:
-    """Make the curves of the cells of a tuple that was counted; `cells` are numbered as these counts are."""
+def survival_curves(
+    time: FloatArray, event: BoolArray, cells: IntArray, counts: TupleCounts, entry: FloatArray | None = None
+) -> SurvivalCurves:
+    """Make the curves of the cells of a tuple that was counted; `cells` are numbered as these counts are.
+
+    With `entry`, samples count from where they were first seen.
+    """
     used = np.unique(cells)
+    first = 0.0 if entry is None else float(entry.min())
     times: list[FloatArray] = []
-    shares: list[FloatArray] = []
+    shares: list[FloatArray] = []  # (3, n_steps): share, and the ends of its interval
     starts, sizes, n_events = [0], [], []
     for cell in used:
         members = cells == cell
-        curve = kaplan_meier(time[members], event[members])
+        curve = kaplan_meier(time[members], event[members], None if entry is None else entry[members])
         n_steps = min(len(curve.time), MAX_STEPS)
         steps = np.linspace(0, max(len(curve.time) - 1, 0), n_steps).astype(np.int64)
-        times.append(np.concatenate([[0.0], curve.time[steps], [curve.last]]))
-        end = curve.survival[-1] if len(curve.survival) else 1.0
-        shares.append(np.concatenate([[1.0], curve.survival[steps], [end]]))
+        times.append(np.concatenate([[first], curve.time[steps], [curve.last]]))
+        known = ~np.isnan(curve.low)
+        ends = (np.where(known, each, curve.survival) for each in (curve.low, curve.high))
+        share = np.array([curve.survival, *ends])[:, steps]
+        share = np.hstack([np.ones((3, 1)), share])
+        shares.append(np.hstack([share, share[:, -1:]]))
         starts.append(starts[-1] + len(times[-1]))
         sizes.append(int(members.sum()))
         n_events.append(int(event[members].sum()))
+    joined = np.ascontiguousarray(np.hstack(shares))
     return SurvivalCurves(
         members=counts.members,
         run=counts.run,
@@ -84,5 +99,7 @@ def survival_curves(time: FloatArray, event: BoolArray, cells: IntArray, counts:
         n_events=np.array(n_events, dtype=np.int64),
         start=np.array(starts, dtype=np.int64),
         time=np.concatenate(times),
-        survival=np.concatenate(shares),
+        survival=joined[0],
+        low=joined[1],
+        high=joined[2],
     )

@@ -1,0 +1,60 @@
+"""Harrell's concordance against R and plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import r_survival as r
+from interplay.statistics.survival.concordance import concordance
+
+
+@pytest.mark.parametrize("model", ["plain", "entry", "strata"])
+def test_against_r(model):
+    keywords = {"plain": {}, "entry": {"entry": r.entry}, "strata": {"entry": r.entry, "strata": r.stratum}}[model]
+    found = concordance(r.time, r.event, r.columns[:, 0], **keywords)
+    expected = r.NUMBERS["concordance"][model]
+    assert found._asdict() == pytest.approx(expected, rel=1e-12)
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_against_plain_loops(data):
+    n = data.draw(st.integers(1, 20))
+    whole = st.integers(0, 4)
+    entry, more, risk, strata = (np.array(data.draw(st.lists(whole, min_size=n, max_size=n))) for _ in range(4))
+    event = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    time, strata = entry + 1 + more, strata // 3
+    pairs = [0, 0, 0]
+    for i in range(n):
+        for j in range(n):
+            after = time[j] > time[i] or (time[j] == time[i] and not event[j])
+            if i != j and event[i] and after and entry[j] < time[i] and strata[i] == strata[j]:
+                pairs[0 if risk[i] > risk[j] else 1 if risk[i] < risk[j] else 2] += 1
+    found = concordance(time, event, risk.astype(float), entry=entry, strata=strata)
+    assert [found.concordant, found.discordant, found.tied] == pairs
+    if sum(pairs):
+        assert found.value == pytest.approx((pairs[0] + pairs[2] / 2) / sum(pairs))
+    else:
+        assert np.isnan(found.value)
+
+
+def test_perfect_risks():
+    time = np.arange(1.0, 1001.0)
+    found = concordance(time, np.ones(1000, bool), -time)
+    assert (found.value, found.standard_error) == (1.0, 0.0)
+    assert found.concordant == 499500
+
+
+def test_the_standard_error_is_that_of_repetitions():
+    values, errors = [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        risk = rng.normal(size=150)
+        time, censored = rng.exponential(np.exp(-0.7 * risk)), rng.exponential(2, 150)
+        found = concordance(np.minimum(time, censored), time <= censored, risk)
+        values.append(found.value)
+        errors.append(found.standard_error)
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
