@@ -125,17 +125,19 @@ def regression(X: Any, y: Any, covariates: Any, *, pairs: bool, kind: str) -> li
     n, p = X.shape
     known = np.empty((n, 0)) if covariates is None else np.asarray(covariates).reshape(n, -1)
 
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+
     def likelihood(columns: Any) -> float:
         if kind == "times":
-            if not columns.shape[1]:
-                columns = np.zeros((n, 1))
+            if not columns.shape[1]:  # the likelihood where all hazards are equal
+                model = sm.PHReg(y[0], z[:, :1], status=y[1].astype(int), ties="efron")
+                return float(model.loglike(np.zeros(1)))
             return float(sm.PHReg(y[0], columns, status=y[1].astype(int), ties="efron").fit(disp=0).llf)
         with_constant = np.column_stack([np.ones(n), columns])
         if kind == "number":
             return float(sm.OLS(y, with_constant).fit().llf)
         return float(sm.Logit(np.asarray(y, dtype=float), with_constant).fit(disp=0).llf)
 
-    z = (X - X.mean(axis=0)) / X.std(axis=0)
     if not pairs:
         base = likelihood(known)
         ratios = [2 * (likelihood(np.column_stack([known, z[:, j]])) - base) for j in range(p)]

@@ -24,7 +24,7 @@ The path of every question: call → study → plan → search (into a sink) →
     relabeled_screen.py     many labelings  → the smallest p-values of each
     tuple_samples.py        a tuple         → levels of its members, sample by sample
     beside_smooth.py        significant tuples of cut numbers tested again beside smooth effects of the numbers
-    beside_covariates.py    significant tuples tested again with covariates
+    in_model.py             tuples          → their tests with covariates, an offset or times, by the full model
     merge.py                parts of all shards → one result     `merge_interactions`
 
 Statistics are in ``interplay.statistics.interaction`` and ``interplay.statistics.number_interaction``, the result is

@@ -12,10 +12,12 @@
     outcome.py           y                    → DecisionClasses  (n_samples,): labels as they are, numbers cut by rank
     number_outcome.py    y                    → NumberOutcome    (n_samples,): numbers, not cut, and their scores
     rank_thresholds.py   number of samples    → the ranks at which a column is cut
-    survival.py          (time, event)        → Survival, DecisionClasses: martingale residuals, cut by rank
+    survival.py          (time, event)        → Survival; DecisionClasses where its residuals shall be cut
     event_values.py      event                → where it was observed; which value to name where it is 1 and 2, or text
     groups.py, strata.py labels of samples    → numbers of groups that belong together, of strata to compare within
     covariates.py        columns              → columns of a model
+    offset.py            the known part of an outcome, checked
+    full_model.py        outcome, covariates, offset, times → FullModel: its columns, and its residuals to be searched
     clustered_samples.py a warning where samples look as if they belonged together
     comparisons.py       outcome              → Comparisons: all classes at once, each pair, each against the rest
     positions.py         .bim, tables, lists  → Positions        where variables lie
