@@ -10,6 +10,7 @@ import click
 from click.shell_completion import shell_complete
 
 from interplay.cli.bench import bench
+from interplay.cli.combine import combine
 from interplay.cli.completion import COMPLETE_VARIABLE, completion
 from interplay.cli.demo import demo
 from interplay.cli.errors import EXIT_CODES
@@ -31,7 +32,7 @@ def commands() -> None:
     """  # noqa: D301 - click looks for that character
 
 
-for command in (run, interactions, merge, report, demo, bench, info, completion):
+for command in (run, interactions, merge, combine, report, demo, bench, info, completion):
     commands.add_command(command)
 
 

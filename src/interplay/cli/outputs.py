@@ -21,6 +21,7 @@ from interplay.results.table_file import check_table_ending, table_bytes, write_
 
 if TYPE_CHECKING:
     from interplay.cli.expected_work import ExpectedWork
+    from interplay.results.combined import Combined
     from interplay.results.interactions import Interactions
     from interplay.results.selection import Selection
     from interplay.selection.part import Part
@@ -114,7 +115,7 @@ class Outputs:
 
     def write(
         self,
-        found: Selection | Interactions,
+        found: Selection | Interactions | Combined,
         *,
         data: str | None,
         dropped: Sequence[str],
