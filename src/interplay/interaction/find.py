@@ -90,8 +90,16 @@ def find_interactions(
                 inside = task.family.holds(screened.tuples)
                 tuples, where = screened.tuples[inside], screened.discretization[inside]
                 of_each = [tuples[where == d] for d in range(len(tables))]
-            test = _Tests(task, tables, screened, of_each, choice.n_threads)
-            with handing_over(partial(getattr, test, "screened"), checkpoint=checkpoint):
+            test = TestsOfScreen(
+                tables,
+                of_each,
+                caps,
+                seed=task.settings.random_state,
+                n_samples=task.study.n_samples,
+                is_part=task.shard is not None,
+                n_threads=choice.n_threads,
+            )
+            with handing_over(partial(_itself, screened), checkpoint=checkpoint):
                 found = test.adjusted(cap, part(progress, _SHARE_OF_SCREEN, 1 - _SHARE_OF_SCREEN))
             wider = caps.following(cap, found, is_part=task.shard is not None)
             if wider is None:
@@ -141,22 +149,45 @@ def cap_in_each(cap: float, discretizations: int) -> float:
     return cap / discretizations if cap < 1 else 1.0
 
 
-class _Tests:
-    """The tests of the tuples that one screen has left, by discretisation."""
+def _itself(screened: ScreenedTuples) -> ScreenedTuples:
+    return screened
+
+
+class TestsOfScreen:
+    """The tests of the tuples that one screen has left.
+
+    Parameters
+    ----------
+    tables : list of TupleTables or NumberTables
+        One for each discretisation.
+    tuples : list of (n, k) int64
+        Of each discretisation.
+    caps : PValueCaps
+    seed : int
+        Of bootstraps.
+    n_samples : int
+        Of the whole table.
+    is_part : bool
+        Whether other shards have tuples too.
+    """
+
+    __test__ = False  # pytest: no test
 
     def __init__(
         self,
-        task: InteractionTask,
         tables: Tables,
-        screened: ScreenedTuples,
         tuples: list[IntArray],
-        n_threads: int,
+        caps: PValueCaps,
+        *,
+        seed: int,
+        n_samples: int,
+        is_part: bool = False,
+        n_threads: int = 1,
     ) -> None:
-        self.screened = screened
-        self._tables, self._tuples, self._caps, self._n_threads = tables, tuples, task.caps, n_threads
-        self._seed, self._n_samples = task.settings.random_state, task.study.n_samples
+        self._tables, self._tuples, self._caps, self._n_threads = tables, tuples, caps, n_threads
+        self._seed, self._n_samples = seed, n_samples
         # Of several discretisations, some may be in other shards.
-        self._of_part = task.shard is not None and len(tables) > 1
+        self._of_part = is_part and len(tables) > 1
         self._n_wanted = None if self._of_part or self._caps.is_step_up else self._caps.top
 
     def adjusted(self, cap: float, progress: Progress) -> TupleTests:
