@@ -133,7 +133,7 @@ def test_files_give_the_same_as_objects(tmp_path: Path) -> None:
     assert "rs7" in (tmp_path / "report.html").read_text(encoding="utf-8")
     # Files can be read: they say what they are, in words.
     text = (tmp_path / "0.counts").read_text(encoding="utf-8")
-    assert text.startswith("# interplay: counts of a site, version 1\n# This file leaves the site.")
+    assert text.startswith("# interplay: count file of a site, version 1\n# This file leaves the site.")
     assert "rs2\trs7\t" in text
     assert "Many counts together" in text
 

@@ -3,7 +3,8 @@
 ::
 
     commands.py           the group of all commands, and how one is run
-    run.py, interactions.py, merge.py, combine.py, report.py, demo.py, info.py, bench.py, completion.py   one each
+    run.py, interactions.py, merge.py, report.py, demo.py, info.py, bench.py, completion.py   one command each
+    combine.py, site.py   one command each, for several studies and for sites that keep their tables
     options.py            options of `select`; data_options.py: of files; outputs.py: of results; config.py: TOML files
     expected_work.py      the time and memory that --dry-run prints
     errors.py             exceptions → one line and an exit code

@@ -19,6 +19,7 @@ from interplay.cli.interactions import interactions
 from interplay.cli.merge import merge
 from interplay.cli.report import report
 from interplay.cli.run import run
+from interplay.cli.site import site
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EXIT_CODES)
@@ -32,7 +33,7 @@ def commands() -> None:
     """  # noqa: D301 - click looks for that character
 
 
-for command in (run, interactions, merge, combine, report, demo, bench, info, completion):
+for command in (run, interactions, merge, combine, site, report, demo, bench, info, completion):
     commands.add_command(command)
 
 

@@ -49,7 +49,7 @@ def plan_sites(
     y : array-like or str, optional
         The outcome: classes only. Ranks of numbers in all samples together are not known to single sites.
     sites : list of str
-        Names of the sites, 2 to 255.
+        Names of the sites, 2 to 256.
     levels : dict or list, optional
         Levels of columns by name, which may be more than those in `X`; or a list of numbers, such as [0, 1, 2] for
         genotypes, which all columns of numbers that are not cut have. Levels that no site has do no harm.

@@ -18,7 +18,7 @@ from interplay.sites.site_data import SiteData, make_site_data
 from interplay.sites.site_list import check_header, check_tuples, union_of
 from interplay.sites.text_file import names_in_lines, read_lines, write_lines, written_name
 
-KIND = "counts of a site"
+KIND = "count file of a site"
 _HEADER: dict[str, type] = {
     "plan": str, "site": str, "samples": int, "samples of classes": list, "smallest cell": int, "columns": int,
     "tuples": int,

@@ -19,7 +19,7 @@ from interplay.sites.plan import SitePlan, read_plan
 from interplay.sites.site_data import make_site_data
 from interplay.sites.text_file import names_in_lines, read_lines, write_lines, written_name
 
-KIND = "list of a site"
+KIND = "list file of a site"
 _HEADER: dict[str, type] = {"plan": str, "site": str, "tuples": int}
 
 
