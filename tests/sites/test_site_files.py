@@ -161,7 +161,7 @@ def test_different_unions_are_refused(folder: Path, plan: SitePlan) -> None:
 @pytest.mark.parametrize(
     ("X", "says"),
     [
-        (TABLES["Basel"][0].drop(columns=["rs3", "rs4"]), "X lacks the column 'rs3' and 1 others"),
+        (TABLES["Basel"][0].drop(columns=["rs3", "rs4"]), "X lacks the column 'rs3' and 1 more"),
         (TABLES["Basel"][0].assign(rs3=2), "column 'rs3' of X has the value 2, which is no level of the plan"),
         (TABLES["Basel"][0].assign(rs3=np.nan), "column 'rs3' of X has 300 missing values"),
         (

@@ -70,7 +70,7 @@ def combine(
     [('x3', 'x11')]
     """
     if isinstance(results, Interactions | Selection | str | os.PathLike):
-        raise TypeError(f"results must be a list of results, not one of them: write [{shown(results)}, …]")
+        raise TypeError("results must be a list of results, not one of them: write [first, second]")
     given = check_list("results", results, of="results or their files")
     read = [load(one) if isinstance(one, str | os.PathLike) else one for one in given]
     if len(read) < 2:

@@ -84,6 +84,10 @@ def plan_sites(
     check_choice("missing", missing, MISSING_AT_SITES)
     if isinstance(sites, str):
         raise TypeError(f"sites must be a list of names, not {shown(sites)}: write [{shown(sites)}, …]")
+    if isinstance(levels, str):
+        raise TypeError(
+            f"levels must be a dict of lists by the names of columns, or a list of numbers, not {shown(levels)}"
+        )
     more = _by_column("levels", levels if isinstance(levels, Mapping) else None)
     cut_at = _by_column("thresholds", thresholds)
     if both := [name for name in more if name in cut_at]:

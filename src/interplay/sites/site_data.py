@@ -150,7 +150,7 @@ def _codes(plan: SitePlan, table: Table) -> CodeArray:
     """Return the level of every sample in every column of the plan, (n_columns, n_samples)."""
     number_of = {name: number for number, name in enumerate(table.names)}
     if missing := [name for name in plan.names if name_among(number_of, name) not in number_of]:
-        more = f" and {len(missing) - 1} others" if len(missing) > 1 else ""
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise ValueError(f"X lacks the column {shown(missing[0])}{more}, which the plan has")
     where = np.array([number_of[name_among(number_of, name)] for name in plan.names], dtype=np.int64)
     codes = np.empty((len(where), table.n_samples), dtype=np.uint8)
