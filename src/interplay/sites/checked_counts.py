@@ -73,22 +73,30 @@ def _check_tables(one: SiteCounts, start: IntArray, thresholds: FloatArray) -> N
 
 
 def _check_margins(one: SiteCounts, tables: IntArray, rows: IntArray, margins: dict[int, IntArray]) -> None:
-    """Say whether every column has the same samples by level and class in all of its tuples, and its levels occur."""
+    """Refuse a column that has other samples by level and class in some of its tuples, or other levels than it names.
+
+    `margins` are those of the columns that were looked at before, and of these columns afterwards.
+    """
     k = one.tuples.shape[1]
     for member in range(k):
         axes = tuple(1 + other for other in range(k) if other != member)
-        for v, margin in zip(one.tuples[rows, member].tolist(), tables.sum(axis=axes), strict=True):
-            first = margins.setdefault(v, margin)
+        margin, columns = tables.sum(axis=axes), one.tuples[rows, member]
+        used, first, place = np.unique(columns, return_index=True, return_inverse=True)
+        differs = (margin != margin[first[place]]).any(axis=(1, 2))
+        wrong = columns[differs].tolist()
+        for v, of_first in zip(used.tolist(), margin[first], strict=True):
             occurs = one.occurs[v]
-            if first is not margin and not np.array_equal(first, margin):
-                raise ValueError(
-                    f"counts of site {one.site!r}: column {one.plan.names[v]!r} has different samples in different "
-                    "tuples, so that they are not of one table"
-                )
-            if not np.array_equal(margin.sum(axis=1)[: len(occurs)] > 0, occurs):
+            if not np.array_equal(margins.setdefault(v, of_first), of_first):
+                wrong.append(v)
+            if not np.array_equal(of_first.sum(axis=1)[: len(occurs)] > 0, occurs):
                 raise ValueError(
                     f"counts of site {one.site!r}: column {one.plan.names[v]!r} has not the levels it names"
                 )
+        if wrong:
+            raise ValueError(
+                f"counts of site {one.site!r}: column {one.plan.names[wrong[0]]!r} has different samples in different "
+                "tuples, so that they are not of one table"
+            )
 
 
 def _check_listed(one: SiteCounts, tables: IntArray, rows: IntArray, thresholds: FloatArray) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,8 @@ _HEADER: dict[str, type] = {
 _LEVELS, _LISTED, _OTHER, _WITHHELD = "levels", "listed", "-", "withheld"
 
 #: Counts are whole numbers of samples; larger ones are a slip.
-_MOST_SAMPLES = 2**40
+_MOST_SAMPLES = 10**12
+_COUNTS = re.compile("[0-9]{1,12}( [0-9]{1,12})*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +226,7 @@ def _parsed(plan: SitePlan, header: dict[str, Any], lines: list[str]) -> SiteCou
     tuples: list[list[int]] = []
     is_listed: list[bool] = []
     is_withheld: list[bool] = []
-    parts: list[IntArray] = []
+    parts: list[str] = []
     for line in lines:
         about, *fields = line.split("\t")
         if about == _LEVELS:
@@ -238,7 +240,9 @@ def _parsed(plan: SitePlan, header: dict[str, Any], lines: list[str]) -> SiteCou
         members = [number_of[field] for field in fields[:-1]]
         size = plan.table_size(tuple(members))
         withheld = fields[-1] == _WITHHELD
-        counts = np.zeros(size, dtype=np.int64) if withheld else _whole_numbers(fields[-1], size)
+        counts = " ".join(["0"] * size) if withheld else fields[-1]
+        if _COUNTS.fullmatch(counts) is None or counts.count(" ") != size - 1:
+            raise ValueError
         tuples.append(members)
         is_listed.append(about == _LISTED)
         is_withheld.append(withheld)
@@ -252,21 +256,11 @@ def _parsed(plan: SitePlan, header: dict[str, Any], lines: list[str]) -> SiteCou
         tuples=np.array(tuples, dtype=np.int64).reshape(len(tuples), plan.dimensions),
         is_listed=np.array(is_listed, dtype=bool),
         is_withheld=np.array(is_withheld, dtype=bool),
-        counts=np.concatenate([np.zeros(0, dtype=np.int64), *parts]),
+        counts=np.array(" ".join(parts).split(), dtype=np.int64),
         class_sizes=np.array(class_sizes, dtype=np.int64),
         occurs=occurs,
         min_cell=header["smallest cell"],
     )
-
-
-def _whole_numbers(text: str, size: int) -> IntArray:
-    fields = text.split(" ")
-    if len(fields) != size or not all(field.isdecimal() and field.isascii() for field in fields):
-        raise ValueError
-    counts = np.array([int(field) for field in fields], dtype=np.int64)
-    if counts.max(initial=0) > _MOST_SAMPLES:
-        raise ValueError
-    return counts
 
 
 def _is_count(value: Any) -> bool:
