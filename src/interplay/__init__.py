@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 if _TYPE_CHECKING:
-    from interplay import datasets, genetics, parquet, singlecell
+    from interplay import datasets, genetics, parquet, singlecell, sites
     from interplay.base.arrays import MaxGains
     from interplay.codes.coder import discretize, suggest_range
     from interplay.codes.contrast import contrast_variables
@@ -17,6 +17,7 @@ if _TYPE_CHECKING:
     from interplay.gains.call import max_information_gain
     from interplay.interaction.call import interactions
     from interplay.interaction.merge import merge_interactions
+    from interplay.results.combined import Combined
     from interplay.results.interactions import Interactions
     from interplay.results.saved import load
     from interplay.results.selection import Selection
@@ -25,6 +26,7 @@ if _TYPE_CHECKING:
     from interplay.selection.part import Part
     from interplay.selection.shards import merge_parts, search_shard
     from interplay.selector.selector import MDFSSelector
+    from interplay.sites.combine import combine
     from interplay.statistics.few_samples import FewSamplesWarning
     from interplay.statistics.null_fit import NullFit, fit_null
     from interplay.tuples.call import interesting_tuples
@@ -34,6 +36,7 @@ if _TYPE_CHECKING:
 
 __all__ = [
     "Checkpoint",
+    "Combined",
     "FewSamplesWarning",
     "Interactions",
     "MDFSSelector",
@@ -44,6 +47,7 @@ __all__ = [
     "Selection",
     "TupleTable",
     "TuplesInterrupted",
+    "combine",
     "contrast_variables",
     "datasets",
     "discretize",
@@ -59,6 +63,7 @@ __all__ = [
     "search_shard",
     "select",
     "singlecell",
+    "sites",
     "suggest_range",
 ]
 
@@ -66,6 +71,7 @@ __all__ = [
 #: Where each name is from; what is not here is a module.
 _HOME = {
     "Checkpoint": "interplay.search.checkpoint",
+    "Combined": "interplay.results.combined",
     "FewSamplesWarning": "interplay.statistics.few_samples",
     "Interactions": "interplay.results.interactions",
     "MDFSSelector": "interplay.selector.selector",
@@ -76,6 +82,7 @@ _HOME = {
     "Selection": "interplay.results.selection",
     "TupleTable": "interplay.tuples.table",
     "TuplesInterrupted": "interplay.tuples.table",
+    "combine": "interplay.sites.combine",
     "contrast_variables": "interplay.codes.contrast",
     "discretize": "interplay.codes.coder",
     "fit_null": "interplay.statistics.null_fit",

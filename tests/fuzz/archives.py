@@ -93,7 +93,7 @@ def changed_entries(draw: st.DrawFn, kind: str) -> Entries:
         name = draw(st.sampled_from(sorted(entries)))
         if name.endswith(".json"):
             document = json.loads(entries[name])
-            _replace_somewhere(draw, document)
+            replace_somewhere(draw, document)
             entries[name] = json.dumps(document).encode()
         elif name.endswith(".npy") and draw(st.booleans()):
             buffer = io.BytesIO()
@@ -104,7 +104,7 @@ def changed_entries(draw: st.DrawFn, kind: str) -> Entries:
     return with_checksums(entries)
 
 
-def _replace_somewhere(draw: st.DrawFn, document: Any) -> None:
+def replace_somewhere(draw: st.DrawFn, document: Any) -> None:
     """Walk down the tree and put something else at the end of the way; or take it away, or twice."""
     node = document
     while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz import archives, commands, data_files, differential, same_search, searches
+from fuzz import archives, commands, data_files, differential, same_search, searches, site_files
 
 TARGETS = {
     target.__name__: target
@@ -24,5 +24,8 @@ TARGETS = {
         searches.fit_null,
         searches.older_package,
         commands.command_line,
+        site_files.plan_of_sites,
+        site_files.list_of_site,
+        site_files.counts_of_site,
     )
 }

@@ -16,6 +16,7 @@ from hostile import (
     saved_files,
     selectors,
     settings,
+    sites,
     tables,
 )
 
@@ -28,6 +29,7 @@ ALL = [
     nulls.AREA,
     results.AREA,
     interactions.AREA,
+    sites.AREA,
     selectors.AREA,
     data_files.AREA,
     saved_files.AREA,

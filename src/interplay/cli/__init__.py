@@ -4,6 +4,7 @@
 
     commands.py           the group of all commands, and how one is run
     run.py, interactions.py, merge.py, report.py, demo.py, info.py, bench.py, completion.py   one command each
+    combine.py, site.py   one command each, for several studies and for sites that keep their tables
     options.py            options of `select`; data_options.py: of files; times.py: of times; outputs.py: of results;
                           config.py: TOML files
     expected_work.py      the time and memory that --dry-run prints

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import shell_complete
 
 from interplay.cli.bench import bench
+from interplay.cli.combine import combine
 from interplay.cli.completion import COMPLETE_VARIABLE, completion
 from interplay.cli.demo import demo
 from interplay.cli.errors import EXIT_CODES
@@ -18,6 +19,7 @@ from interplay.cli.interactions import interactions
 from interplay.cli.merge import merge
 from interplay.cli.report import report
 from interplay.cli.run import run
+from interplay.cli.site import site
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EXIT_CODES)
@@ -31,7 +33,7 @@ def commands() -> None:
     """  # noqa: D301 - click looks for that character
 
 
-for command in (run, interactions, merge, report, demo, bench, info, completion):
+for command in (run, interactions, merge, combine, site, report, demo, bench, info, completion):
     commands.add_command(command)
 
 

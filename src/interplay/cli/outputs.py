@@ -21,6 +21,7 @@ from interplay.results.table_file import check_table_ending, table_bytes, write_
 
 if TYPE_CHECKING:
     from interplay.cli.expected_work import ExpectedWork
+    from interplay.results.combined import Combined
     from interplay.results.interactions import Interactions
     from interplay.results.selection import Selection
     from interplay.selection.part import Part
@@ -96,7 +97,7 @@ class Outputs:
             "write-config": self.config_out,
             "checkpoint": checkpoint,
         }
-        _check_files({name: path for name, path in files.items() if path is not None}, inputs)
+        check_files({name: path for name, path in files.items() if path is not None}, inputs)
 
     def _check_shard(self, shard: str) -> None:
         """Refuse outputs of a whole result with --shard, which computes only a part."""
@@ -114,7 +115,7 @@ class Outputs:
 
     def write(
         self,
-        found: Selection | Interactions,
+        found: Selection | Interactions | Combined,
         *,
         data: str | None,
         dropped: Sequence[str],
@@ -160,13 +161,14 @@ def _record(settings: Mapping[str, Any], path: str) -> None:
     record_command(path, str(click.get_current_context().command.name), settings)
 
 
-def _check_files(outputs: Mapping[str, str], inputs: Sequence[str | None]) -> None:
+def check_files(outputs: Mapping[str, str], inputs: Sequence[str | None], *, of_table: str = "out") -> None:
+    """Refuse files that cannot be written, or are inputs too; the ending of the file `of_table` names a format."""
     taken = {os.path.realpath(path): path for path in inputs if path is not None and path != "-"}
     for name, path in outputs.items():
         if os.path.realpath(path) in taken and not path.startswith("/dev/"):
             raise click.UsageError(f"--{name} {path!r} is also used for something else: name another file")
         taken[os.path.realpath(path)] = path
-        if name == "out":
+        if name == of_table:
             check_table_ending(path)
         check_writable(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -92,8 +93,17 @@ def find_interactions(
                 inside = task.family.holds(screened.tuples)
                 tuples, where = screened.tuples[inside], screened.discretization[inside]
                 of_each = [tuples[where == d] for d in range(len(tables))]
-            test = _Tests(task, shown, shown_tables, screened, of_each, choice.n_threads)
-            with handing_over(partial(getattr, test, "screened"), checkpoint=checkpoint):
+            test = TestsOfScreen(
+                shown_tables,
+                of_each,
+                caps,
+                seed=task.settings.random_state,
+                n_samples=task.study.n_samples,
+                is_part=task.shard is not None,
+                n_threads=choice.n_threads,
+                by_model=None if task.comparison.model is None else partial(_in_model, task, shown, choice.n_threads),
+            )
+            with handing_over(partial(_itself, screened), checkpoint=checkpoint):
                 found = test.adjusted(cap, part(progress, _SHARE_OF_SCREEN, 1 - _SHARE_OF_SCREEN))
             wider = caps.following(cap, found, is_part=task.shard is not None)
             if wider is None:
@@ -127,6 +137,14 @@ def shown_outcome(task: InteractionTask, coded: CodedComparison, tables: Tables)
     return shown, tuple_tables(shown, omit_missing=task.omits_missing, coding=task.coding)
 
 
+def _in_model(
+    task: InteractionTask, coded: CodedComparison, n_threads: int, found: TupleTests, max_p: float
+) -> TupleTests:
+    """Test tuples by the full model, and keep those with p ≤ `max_p`, by p-value."""
+    options: dict[str, Any] = {"omit_missing": task.omits_missing, "coding": task.coding, "n_threads": n_threads}
+    return in_model(found, coded, max_p=max_p, **options).by_p_value()
+
+
 def _beside_smooth(task: InteractionTask, coded: CodedComparison, wanted: TupleTests, n_threads: int) -> TupleTests:
     """Test significant tuples of cut numbers again; of a part, all tuples that may be significant in the whole."""
     caps, discretizations = task.caps, task.settings.discretizations
@@ -151,32 +169,56 @@ def cap_in_each(cap: float, discretizations: int) -> float:
     return cap / discretizations if cap < 1 else 1.0
 
 
-class _Tests:
-    """The tests of the tuples that one screen has left, by discretisation."""
+def _itself(screened: ScreenedTuples) -> ScreenedTuples:
+    return screened
+
+
+class TestsOfScreen:
+    """The tests of the tuples that one screen has left.
+
+    Parameters
+    ----------
+    tables : list of TupleTables or NumberTables
+        One for each discretisation.
+    tuples : list of (n, k) int64
+        Of each discretisation.
+    caps : PValueCaps
+    seed : int
+        Of bootstraps.
+    n_samples : int
+        Of the whole table.
+    is_part : bool
+        Whether other shards have tuples too.
+    """
+
+    __test__ = False  # pytest: no test
 
     def __init__(
         self,
-        task: InteractionTask,
-        coded: CodedComparison,
         tables: Tables,
-        screened: ScreenedTuples,
         tuples: list[IntArray],
-        n_threads: int,
+        caps: PValueCaps,
+        *,
+        seed: int,
+        n_samples: int,
+        is_part: bool = False,
+        n_threads: int = 1,
+        by_model: Callable[[TupleTests, float], TupleTests] | None = None,
     ) -> None:
-        self.screened = screened
-        self._coded, self._task = coded, task
-        self._tables, self._tuples, self._caps, self._n_threads = tables, tuples, task.caps, n_threads
-        self._seed, self._n_samples = task.settings.random_state, task.study.n_samples
+        self._tables, self._tuples, self._caps, self._n_threads = tables, tuples, caps, n_threads
+        self._seed, self._n_samples = seed, n_samples
         # Of several discretisations, some may be in other shards.
-        self._of_part = task.shard is not None and len(tables) > 1
-        by_model = task.comparison.model is not None  # which orders tuples anew
-        self._n_wanted = None if self._of_part or self._caps.is_step_up or by_model else self._caps.top
+        self._of_part = is_part and len(tables) > 1
+        self._by_model = by_model
+        # A model orders tuples anew.
+        is_all = self._of_part or self._caps.is_step_up or by_model is not None
+        self._n_wanted = None if is_all else self._caps.top
 
     def adjusted(self, cap: float, progress: Progress) -> TupleTests:
         """Return all tuples with p up to `cap`, adjusted for all that were searched."""
         caps = self._caps
-        if self._task.comparison.model is not None:
-            return self._adjust(self._in_model(cap, progress))
+        if self._by_model is not None:
+            return self._adjust(self._by_model(self._test(self._tuples, 1.0, 0.0, progress), cap))
         bootstrap_below = max(_BOOTSTRAP_BELOW, caps.significant_up_to(), cap if caps.is_default else 0.0)
         found = self._adjust(self._test(self._tuples, cap, bootstrap_below, progress))
         # Where very many are significant, so are p-values that were not thought of.
@@ -190,20 +232,6 @@ class _Tests:
             corrected = self._test(tuples, cap, caps.level, progress)
             found = self._adjust(TupleTests.joined([corrected, rest]).by_p_value())
         return found
-
-    def _in_model(self, cap: float, progress: Progress) -> TupleTests:
-        """Test tuples by the full model."""
-        task = self._task
-        found = self._test(self._tuples, 1.0, 0.0, progress)
-        tested = in_model(
-            found,
-            self._coded,
-            max_p=cap,
-            omit_missing=task.omits_missing,
-            coding=task.coding,
-            n_threads=self._n_threads,
-        )
-        return tested.by_p_value()
 
     def _test(self, tuples: list[IntArray], cap: float, bootstrap_below: float, progress: Progress) -> TupleTests:
         n_tuples = max(sum(map(len, tuples)), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log
@@ -122,6 +123,7 @@ def screen_tuples(
     choice: EngineChoice,
     *,
     max_p: float,
+    thresholds: FloatArray | None = None,
     tables: Sequence[TupleTables] | Sequence[NumberTables] | None = None,
     omit_missing: bool = False,
     asked_for: BoolArray | None = None,
@@ -144,6 +146,9 @@ def screen_tuples(
         Of an engine that can screen.
     max_p : float
         No tuple is missing whose p-value by `interaction_test` is at most this.
+    thresholds : (max_df + 1,) float64, optional
+        Of classes: the G² that a tuple needs, by degrees of freedom, in place of what follows from `max_p`. Tuples are
+        then kept however few samples they have: a site knows only its part of them.
     tables : list of TupleTables or NumberTables, optional
         Those that tuples are tested with, of each discretisation; tables of counts keep those of the tuples that are
         listed. An outcome of numbers needs them.
@@ -169,7 +174,15 @@ def screen_tuples(
     max_p = check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
     comparison = coded.comparison
     most = check_int("max_listed", max_listed, low=1)
-    survivors = _survivors(coded, settings.dimensions, max_p, tables, most, choice.n_threads, omit_missing=omit_missing)
+    survivors: Survivors | NumberSurvivors
+    if thresholds is None:
+        survivors = _survivors(
+            coded, settings.dimensions, max_p, tables, most, choice.n_threads, omit_missing=omit_missing
+        )
+    else:
+        survivors = _survivors_above(
+            coded, settings.dimensions, thresholds, tables, most, choice.n_threads, omit_missing=omit_missing
+        )
     search = prepare_search(
         coded,
         replace(settings, pseudocount=PSEUDOCOUNT),
@@ -245,6 +258,28 @@ def _survivors(
     thresholds, _ = screen_bars(comparison, coder, dimensions, max_p)
     of_counts = None if tables is None else [one for one in tables if isinstance(one, TupleTables)]
     return Survivors(thresholds, min_gain, max_listed, of_counts, comparison.table.n_samples, n_threads)
+
+
+def _survivors_above(
+    coded: CodedComparison,
+    dimensions: int,
+    thresholds: FloatArray,
+    tables: Sequence[TupleTables] | Sequence[NumberTables] | None,
+    max_listed: int,
+    n_threads: int,
+    *,
+    omit_missing: bool,
+) -> Survivors:
+    """Return who keeps the tuples of classes whose G² may reach the thresholds."""
+    comparison = coded.comparison
+    asked = thresholds.copy()
+    if omit_missing:
+        # Engines count missing values as a level: G² there is no smaller, at more degrees of freedom.
+        asked[1:] = thresholds[1:].min()
+    n_cells = most_cells(np.maximum(coded.coder.n_levels, 2), 1, dimensions)
+    min_gain = _least_gains(asked, class_sizes=comparison.classes.sizes, n_cells=n_cells)
+    of_counts = None if tables is None else [one for one in tables if isinstance(one, TupleTables)]
+    return Survivors(thresholds, min_gain, max_listed, of_counts, sys.maxsize, n_threads)
 
 
 @dataclass(frozen=True, eq=False)

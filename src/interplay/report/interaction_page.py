@@ -61,7 +61,7 @@ def methods_words(result: Interactions) -> str:
 
 
 def _smooth_words(result: Interactions) -> str:
-    if not any(cuts.is_cut for cuts in result.cuts):
+    if not result.tests_cuts:
         return ""
     if isinstance(result.tested, TestedTuples):
         models = "logistic models" if len(result.class_sizes) == 2 else "multinomial models"

@@ -12,12 +12,14 @@
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tests → columns with names, a graph
     interaction_summary.py     Interactions → a few lines of text
+    combined.py                Combined: tests of several studies as one
+    combined_summary.py        Combined → its table, a few lines of text
     replication.py             listed tuples and new samples → tests in the new samples
     number_replication.py      the same for one tuple and an outcome of numbers
     smooth_replication.py      significant tuples there, tested again beside smooth effects of cut numbers
     provenance.py              when, by which engine and versions a result was made; of shards, summed
     summary_words.py           parts of a summary that both share: samples, classes, strata, cuts, table
     table_file.py              a table of results → a csv, tsv, json or Parquet file
-    saved.py                   Selection or Interactions ↔ one file
+    saved.py                   Selection, Interactions or Combined ↔ one file
     loaded.py                  content of a file → whether it is a consistent result
 """

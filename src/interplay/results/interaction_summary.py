@@ -69,6 +69,7 @@ def notes(found: Interactions) -> list[str]:
         _on_variances(found),
         _on_scales(found),
         _on_cuts(found),
+        *_on_sites(found),
     ]
     return [note for note in candidates if note]
 
@@ -131,6 +132,29 @@ def _on_cuts(found: Interactions) -> str:
         f"{n_lost} of {n_found} tuples with a significant interaction of levels {_are(n_lost)} only an effect of "
         "cutting numbers into levels: not significant beside smooth effects of the numbers themselves (p_smooth)."
     )
+
+
+def _on_sites(found: Interactions) -> list[str]:
+    """Say what a search over sites cannot do: counts that were withheld, numbers that were cut."""
+    sites = found.provenance.get("sites", {})
+    if not sites:
+        return []
+    said = []
+    withheld = {name: about["n_withheld"] for name, about in sites.items() if about["n_withheld"]}
+    if withheld:
+        listed = ", ".join(f"{printable(name)}: {n} tuples" for name, n in withheld.items())
+        said.append(
+            f"Sites withheld tables with small cells ({listed}; {sum(withheld.values())} of "
+            f"{len(sites) * found.provenance['tested']} tables): these tuples are tested in the other sites only, "
+            "n_samples says in how many samples."
+        )
+    if any(cuts.is_cut for cuts in found.cuts):
+        said.append(
+            "Numbers were cut at the thresholds of the plan, and sites send no samples for tests beside smooth effects "
+            "of these numbers: effects that add up in them can interact in their levels (replicate() at a site tests "
+            "that)."
+        )
+    return said
 
 
 def summary_text(found: Interactions) -> str:

@@ -53,7 +53,7 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
 def _smooth_columns(result: Interactions) -> dict[str, Any]:
     """Return the tests beside smooth effects, where numbers were cut."""
     tested = result.tested
-    if not any(cuts.is_cut for cuts in result.cuts):
+    if not result.tests_cuts:
         return {}
     return {
         "p_smooth": tested.p_smooth,

@@ -102,6 +102,14 @@ class Interactions(Result):
         return isinstance(self.tested, TestedTimes)
 
     @property
+    def tests_cuts(self) -> bool:
+        """Whether numbers were cut, so that significant tuples were tested again beside smooth effects of them.
+
+        Sites send no samples for these tests.
+        """
+        return any(cuts.is_cut for cuts in self.cuts) and "sites" not in self.provenance
+
+    @property
     def is_permuted(self) -> bool:
         """Whether p-values come from permutations of whole groups' labels, not from χ², exact tests and bootstraps."""
         return bool(self._groups.get("method") == "permutations")

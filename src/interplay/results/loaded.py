@@ -10,6 +10,7 @@ from interplay.base.arrays import IntArray
 from interplay.codes.coder import MISSING_CHOICES
 from interplay.codes.tuple_counts import TupleCounts
 from interplay.files.types import Check, fits, have_types
+from interplay.results.combined import Combined
 from interplay.results.interactions import Interactions
 from interplay.results.selection import Selection
 from interplay.statistics.arm_p_values import ArmPValues
@@ -94,6 +95,20 @@ def is_interactions(result: Interactions) -> bool:
         and cut.issuperset(np.unique(tested.tuples).tolist())
         and all(_has_classes(counts, n_classes) for counts in result.counts)
         and _are_places(result, n_classes)
+    )
+
+
+def is_combined(result: Combined) -> bool:
+    """Say whether the settings exist, and every study has an entry."""
+    studies = result.provenance.get("studies")
+    return (
+        have_types(result.settings, {name: _SETTINGS[name] for name in ("p_adjust", "level")})
+        and fits(studies, list[dict[str, Any]])
+        and len(studies or []) == len(result.studies) >= 2
+        and all(have_types(one, {"n_samples": int}) for one in studies or [])
+        and fits(result.provenance.get("selected_in"), list[str])
+        and result.tuples.shape[1] >= 1
+        and np.array_equal(np.isnan(result.log_p), ~result.is_combined)
     )
 
 

@@ -1,4 +1,4 @@
-"""A Selection, or Interactions, in one file: a zip of a JSON and ``*.npy``, which any tool can read. Never a pickle."""
+"""A result in one file: a zip of a JSON and ``*.npy``, which any tool can read. Never a pickle."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from interplay.base.checks import check_path
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.codes.tuple_counts import TupleCounts
 from interplay.files.archive import FileFormat, is_archive_of, read_archive, write_archive
+from interplay.results.combined import Combined
 from interplay.results.interactions import Interactions
-from interplay.results.loaded import is_interactions, is_selection
+from interplay.results.loaded import is_combined, is_interactions, is_selection
 from interplay.results.result import Result
 from interplay.results.run import Run
 from interplay.results.selection import Selection
@@ -45,11 +46,21 @@ _INTERACTIONS = FileFormat(
     advice=": save it again",
     check=is_interactions,
 )
+_COMBINED = FileFormat(
+    name="combined studies",
+    version=1,
+    root=Combined,
+    types=(),
+    in_words="saved combination of studies",
+    advice=": save it again",
+    check=is_combined,
+)
 
 
 def save_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write a result to `path`, whole or not at all."""
-    write_archive(path, _SELECTION if isinstance(result, Selection) else _INTERACTIONS, result)
+    forms: dict[type[Result], FileFormat] = {Selection: _SELECTION, Combined: _COMBINED}
+    write_archive(path, forms.get(type(result), _INTERACTIONS), result)
 
 
 def is_saved_interactions(path: str | os.PathLike[str]) -> bool:
@@ -58,7 +69,7 @@ def is_saved_interactions(path: str | os.PathLike[str]) -> bool:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a result that ``Selection.save`` or ``Interactions.save`` wrote.
+    """Read a result that ``Selection.save``, ``Interactions.save`` or ``Combined.save`` wrote.
 
     Parameters
     ----------
@@ -67,7 +78,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Selection or Interactions
+    Selection, Interactions or Combined
 
     Examples
     --------
@@ -79,4 +90,4 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> interplay.load(file).relevant == result.relevant
     True
     """
-    return read_archive(check_path("path", path), _SELECTION, _INTERACTIONS)
+    return read_archive(check_path("path", path), _SELECTION, _INTERACTIONS, _COMBINED)

@@ -11,6 +11,7 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
     two_level_fit.py     the same in closed form, for two levels and two classes
     bound.py             upper bounds of G², for a search
     survivors.py         tables → which may be significant, by these bounds      `may_be_significant`
+    site_shares.py       thresholds of the whole → those of one of several sites  `site_shares`
     prospects.py         tables → the smallest p-values that they can have       `least_log_p`, `rough_log_p`
     exact_p_value.py     two levels and two classes: Zelen's exact test
     bootstrap.py         other sparse tables: by how much χ² is to be corrected

@@ -1,0 +1,197 @@
+"""Searches over sites: equal to the search of one table with the site as a stratum, byte for byte."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import interplay
+from interplay.results.table_file import table_bytes
+from interplay.sites import combine_sites, count_at_site, list_at_site, plan_sites
+
+
+def over_sites(
+    X: pd.DataFrame, y: Any, site: Any, *, min_cell: int = 0, files: Path | None = None, **asked: Any
+) -> interplay.Interactions:
+    """Search a table whose samples are spread over sites; the plan is made without a table."""
+    y, site = np.asarray(y), np.asarray(site)
+    levels = {name: _levels(X[name]) for name in X.columns}
+    plan: Any = plan_sites(
+        sites=sorted(set(site.tolist())), levels=levels, classes=sorted(set(y.tolist())), target="y", **asked
+    )
+    if files is not None:
+        plan.save(files / "plan.json")
+        plan = files / "plan.json"
+    tables = {name: (X[site == name], y[site == name]) for name in sorted(set(site.tolist()))}
+    lists: list[Any] = [list_at_site(plan, *table, site=name) for name, table in tables.items()]
+    lists = [_kept(one, files, f"{place}.list") for place, one in enumerate(lists)]
+    counts: list[Any] = [
+        count_at_site(plan, *table, site=name, lists=lists, min_cell=min_cell) for name, table in tables.items()
+    ]
+    return combine_sites(plan, [_kept(one, files, f"{place}.counts") for place, one in enumerate(counts)][::-1])
+
+
+def _kept(one: Any, folder: Path | None, name: str) -> Any:
+    if folder is None:
+        return one
+    one.save(folder / name)
+    return folder / name
+
+
+def _levels(column: pd.Series) -> list[Any]:
+    values = sorted(set(column.dropna().tolist()))
+    # A level more than there is: no site has it.
+    return [*values, "zzz"] if values and isinstance(values[0], str) else [*values, 99]
+
+
+def assert_equal(found: interplay.Interactions, pooled: interplay.Interactions) -> None:
+    assert table_bytes(found.table, "csv") == table_bytes(pooled.table, "csv")
+    pd.testing.assert_frame_equal(found.table, pooled.table, check_exact=True)
+    assert found.n_tests == pooled.n_tests
+    assert found.significant == pooled.significant
+    assert found.class_sizes == pooled.class_sizes
+    assert found.provenance["strata"] == pooled.provenance["strata"]
+    for one, other in zip(found.counts, pooled.counts, strict=True):
+        np.testing.assert_array_equal(one.counts, other.counts)
+        assert one.level_names == other.level_names
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> dict[str, Any]:
+    """Tables with levels, classes and missing values that some sites lack, and sites of different sizes."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_sites, n_vars = draw(st.integers(2, 20)), draw(st.integers(3, 7))
+    n_classes = draw(st.sampled_from([2, 2, 2, 3]))
+    n = int(rng.integers(25, 120)) * n_sites
+    site = rng.choice(n_sites, n, p=rng.dirichlet(np.full(n_sites, 3.0)))
+    cardinality = rng.integers(2, draw(st.sampled_from([2, 3, 4])) + 1, n_vars)
+    X = np.stack([rng.choice(c, n, p=rng.dirichlet(np.full(c, 2.0))) for c in cardinality], axis=1).astype(float)
+    strength = draw(st.sampled_from([0.0, 0.15, 0.35]))
+    score = ((X[:, 0] + X[:, 1]) % 2 == 0) ^ (rng.random(n) > 0.5 + strength)
+    y = np.where(score, 1, 0) if n_classes == 2 else np.where(rng.random(n) < 0.2, 2, score)
+    for v in range(n_vars):  # a site does not have the highest level of a column
+        lacking = rng.integers(n_sites)
+        X[(site == lacking) & (X[:, v] == cardinality[v] - 1), v] = 0
+    missing = draw(st.sampled_from(["error", "level", "omit"]))
+    if missing != "error":
+        X[rng.random(X.shape) < rng.choice([0.0, 0.05, 0.2], n_vars)] = np.nan
+    if n_classes == 3:
+        y[(site == 0) & (y == 2)] = 0
+    frame = pd.DataFrame(X, columns=[f"g{v}" for v in range(n_vars)])
+    if draw(st.booleans()):
+        frame["g0"] = frame["g0"].map({0.0: "a", 1.0: "b", 2.0: "c", 3.0: "d"})
+    names = np.array([f"site {number:02}" for number in range(n_sites)])
+    keep = np.isin(site, [s for s in range(n_sites) if len(set(y[site == s])) > 1])
+    asked = {
+        "dimensions": draw(st.sampled_from([2, 2, 3])),
+        "missing": missing,
+        "p_adjust": draw(st.sampled_from(["holm", "BH", "bonferroni", "none"])),
+        "max_p": draw(st.sampled_from([None, 0.01, 0.2, 1.0])),
+        "random_state": 7,
+    }
+    return {"X": frame[keep], "y": y[keep], "site": names[site[keep]], **asked}
+
+
+@given(problems())
+@settings(max_examples=60, deadline=None)
+def test_sites_give_what_one_table_gives(problem: dict[str, Any]) -> None:
+    X, y, site = problem.pop("X"), problem.pop("y"), problem.pop("site")
+    if len(set(site.tolist())) < 2 or len(set(y.tolist())) < 2 or np.bincount(y)[np.unique(y)].min() < 2:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pooled = interplay.interactions(X, y, strata=site, discrete="all", **problem)
+        found = over_sites(X, y, site, list_up_to=max(problem["max_p"] or 0.05, 0.05), **problem)
+    assert_equal(found, pooled)
+
+
+def study(n: int = 1500, p: int = 12, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (n, p))
+    site = rng.choice(["Basel", "Turku", "Wien"], n)
+    y = ((X[:, 2] > 0) ^ (X[:, 7] > 0)) ^ (rng.random(n) < 0.35)
+    return pd.DataFrame(X, columns=[f"rs{v}" for v in range(p)]), np.where(y, "ill", "well"), site
+
+
+def test_files_give_the_same_as_objects(tmp_path: Path) -> None:
+    X, y, site = study()
+    found, by_file = over_sites(X, y, site), over_sites(X, y, site, files=tmp_path)
+    assert found.significant == [("rs2", "rs7")]
+    assert_equal(by_file, found)
+    assert_equal(found, interplay.interactions(X, y, strata=site))
+    by_file.save(tmp_path / "result")
+    again = interplay.load(tmp_path / "result")
+    assert again.summary() == by_file.summary()
+    again.to_html(tmp_path / "report.html")
+    assert "rs7" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    # Files can be read: they say what they are, in words.
+    text = (tmp_path / "0.counts").read_text(encoding="utf-8")
+    assert text.startswith("# interplay: count file of a site, version 1\n# This file leaves the site.")
+    assert "rs2\trs7\t" in text
+    assert "Many counts together" in text
+
+
+def test_default_plan_lists_few_tuples(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (900, 60))
+    y = X[:, 2] ^ X[:, 7] ^ (rng.random(900) < 0.3)
+    site = np.repeat(["a", "b", "c"], 300)
+    plan = plan_sites(X[:300], y[:300], sites=["a", "b", "c"])
+    assert plan.expected_share() < 0.05
+    lists = [list_at_site(plan, X[site == name], y[site == name], site=name) for name in "abc"]
+    assert all([2, 7] in one.tuples.tolist() for one in lists)
+    assert sum(map(len, lists)) < 150  # of 1770
+    counts = [count_at_site(plan, X[site == name], y[site == name], site=name, lists=lists) for name in "abc"]
+    assert_equal(combine_sites(plan, counts), interplay.interactions(X, y, strata=site))
+
+
+def test_small_cells_stay_at_the_site() -> None:
+    X, y, site = study(n=1200)
+    pooled = interplay.interactions(X, y, strata=site, max_p=1)
+    found = over_sites(X, y, site, max_p=1, min_cell=9)
+    about = found.provenance["sites"]
+    withheld = sum(one["n_withheld"] for one in about.values())
+    assert 0 < withheld < 3 * 66
+    assert any("withheld" in note for note in found.notes())
+    both = found.table.set_index("members")
+    whole = pooled.table.set_index("members").loc[both.index]
+    assert (both["n_samples"] < whole["n_samples"]).sum() > 0
+    # A tuple is tested in the sites that have sent its table.
+    members = both.index[(both["n_samples"] < whole["n_samples"]) & (both["n_samples"] > 0)][0]
+    sizes = pd.Series(site).value_counts()
+    kept = [name for name in sizes.index if not _has_small_cell(X[site == name], y[site == name], members, 9)]
+    rows = np.isin(site, kept)
+    alone = interplay.interactions(X[rows], y[rows], strata=site[rows], max_p=1).table.set_index("members")
+    assert alone.loc[[members]]["chi2"].iloc[0] == pytest.approx(both.loc[[members]]["chi2"].iloc[0], rel=1e-9)
+    # Nothing is said of them where nothing is withheld.
+    assert not any("withheld" in note for note in over_sites(X, y, site).notes())
+
+
+def _has_small_cell(X: pd.DataFrame, y: np.ndarray, members: tuple[str, ...], least: int) -> bool:
+    counts = pd.crosstab([X[name] for name in members], y).to_numpy()
+    return bool(((counts > 0) & (counts < least)).any())
+
+
+def test_numbers_are_cut_at_the_thresholds_of_the_plan() -> None:
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(rng.normal(size=(900, 6)), columns=list("abcdef"))
+    y = ((X["a"] > 0) ^ (X["d"] > 0)).to_numpy() ^ (rng.random(900) < 0.3)
+    site = np.repeat(["s1", "s2"], 450)
+    pooled = interplay.interactions(X, y, strata=site, max_p=1)
+    thresholds = {X.columns[cuts.variable]: cuts.thresholds[0].tolist() for cuts in pooled.cuts}
+    plan = plan_sites(sites=["s1", "s2"], thresholds=thresholds, classes=[False, True], max_p=1)
+    tables = [(X[site == name], y[site == name]) for name in ("s1", "s2")]
+    lists = [list_at_site(plan, *table, site=name) for name, table in zip(plan.sites, tables, strict=True)]
+    counts = [count_at_site(plan, *table, site=s, lists=lists) for s, table in zip(plan.sites, tables, strict=True)]
+    found = combine_sites(plan, counts)
+    smooth = ["p_smooth", "p_smooth_adjusted", "holds_smooth"]
+    pd.testing.assert_frame_equal(found.table, pooled.table.drop(columns=smooth), check_exact=True)
+    assert any("smooth effects" in note for note in found.notes())
+    assert found.replicate(X, y).significant == [("a", "d")]
