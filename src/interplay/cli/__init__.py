@@ -3,7 +3,7 @@
 ::
 
     commands.py           the group of all commands, and how one is run
-    run.py, interactions.py, merge.py, report.py, demo.py, info.py, bench.py, completion.py   one command each
+    run.py, interactions.py, power.py, merge.py, report.py, demo.py, info.py, bench.py, completion.py   one command each
     options.py            options of `select`; data_options.py: of files; outputs.py: of results; config.py: TOML files
     expected_work.py      the time and memory that --dry-run prints
     errors.py             exceptions → one line and an exit code

@@ -16,6 +16,7 @@ from interplay.cli.errors import EXIT_CODES
 from interplay.cli.info import info
 from interplay.cli.interactions import interactions
 from interplay.cli.merge import merge
+from interplay.cli.power import power
 from interplay.cli.report import report
 from interplay.cli.run import run
 
@@ -31,7 +32,7 @@ def commands() -> None:
     """  # noqa: D301 - click looks for that character
 
 
-for command in (run, interactions, merge, report, demo, bench, info, completion):
+for command in (run, interactions, power, merge, report, demo, bench, info, completion):
     commands.add_command(command)
 
 

@@ -218,10 +218,10 @@ def _extreme_table(shares: Sequence[FloatArray], low: float, high: float, rng: n
 
     shape = tuple(len(share) for share in shares)
     # Contrasts of each member with average 0; their products span all pure tables.
-    basis = np.ones((1, 1))
+    basis: FloatArray = np.ones((1, 1))
     for share in shares:
         contrasts = np.eye(len(share))[1:] - share[1:, np.newaxis]
-        basis = np.kron(basis, contrasts)
+        basis = np.asarray(np.kron(basis, contrasts), dtype=np.float64)
     direction = (basis * cell_shares(shares).ravel()) @ rng.standard_normal(basis.shape[1])
     limits = np.concatenate([np.full(basis.shape[1], high), np.full(basis.shape[1], -low)])
     found = linprog(-direction, A_ub=np.vstack([basis.T, -basis.T]), b_ub=limits, bounds=(None, None), method="highs")
