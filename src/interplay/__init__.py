@@ -17,6 +17,7 @@ if _TYPE_CHECKING:
     from interplay.gains.call import max_information_gain
     from interplay.interaction.call import interactions
     from interplay.interaction.merge import merge_interactions
+    from interplay.planning.call import power
     from interplay.results.combined import Combined
     from interplay.results.interactions import Interactions
     from interplay.results.saved import load
@@ -60,6 +61,7 @@ __all__ = [
     "merge_interactions",
     "merge_parts",
     "parquet",
+    "power",
     "search_shard",
     "select",
     "singlecell",
@@ -92,6 +94,7 @@ _HOME = {
     "max_information_gain": "interplay.gains.call",
     "merge_interactions": "interplay.interaction.merge",
     "merge_parts": "interplay.selection.shards",
+    "power": "interplay.planning.call",
     "search_shard": "interplay.selection.shards",
     "select": "interplay.selection.call",
     "suggest_range": "interplay.codes.coder",

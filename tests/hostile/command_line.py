@@ -42,6 +42,13 @@ AREA = Area(
     "The command line",
     [
         refused("no command", lambda: command("dance"), "No such command 'dance'"),
+        refused(
+            "`power` with `--samples` and `--power`",
+            lambda: command("power", "--samples", 100, "--power", 0.8),
+            "--samples and --power cannot be given together",
+        ),
+        refused("`power --levels two`", lambda: command("power", "--levels", "two"), "--levels 'two' must be numbers"),
+        refused("`power -k 1`", lambda: command("power", "-k", 1), "dimensions must be a whole number"),
         refused("`run` without a file", lambda: command("run"), "Missing argument 'DATA'"),
         refused("`run` of a file that does not exist", lambda: command("run", "dat.csv"), "did you mean 'data.csv'"),
         refused("`run` of a folder", lambda: command("run", "."), "it is a folder"),

@@ -3,7 +3,7 @@
 ::
 
     commands.py           the group of all commands, and how one is run
-    run.py, interactions.py, merge.py, report.py, demo.py, info.py, bench.py, completion.py   one command each
+    run.py, interactions.py, power.py, merge.py, report.py, demo.py, info.py, bench.py, completion.py   one command each
     combine.py, site.py   one command each, for several studies and for sites that keep their tables
     options.py            options of `select`; data_options.py: of files; times.py: of times; outputs.py: of results;
                           config.py: TOML files

@@ -17,6 +17,7 @@ from interplay.cli.errors import EXIT_CODES
 from interplay.cli.info import info
 from interplay.cli.interactions import interactions
 from interplay.cli.merge import merge
+from interplay.cli.power import power
 from interplay.cli.report import report
 from interplay.cli.run import run
 from interplay.cli.site import site
@@ -33,7 +34,7 @@ def commands() -> None:
     """  # noqa: D301 - click looks for that character
 
 
-for command in (run, interactions, merge, combine, site, report, demo, bench, info, completion):
+for command in (run, interactions, power, merge, combine, site, report, demo, bench, info, completion):
     commands.add_command(command)
 
 

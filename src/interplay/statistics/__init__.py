@@ -39,4 +39,5 @@
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
     number_interaction/    numbers in cells   → the same for an outcome of numbers: F, HC3, effect sizes
+    power/                 effects of cells   → the chance that these tests find them
 """

@@ -11,8 +11,7 @@ import pytest
 from scipy.stats import chi2
 
 import reference
-from interplay import datasets
-from interplay.datasets import fetch_madelon, make_madelon
+from interplay.datasets import fetch_madelon, madelon_files, make_madelon
 from shared_data import SHARED, needs_shared
 
 # --- make_madelon ---------------------------------------------------------------------------------------------
@@ -177,8 +176,8 @@ def site(tmp_path):
 
 
 def write_as_uci(folder, X, y):
-    np.savetxt(folder / datasets.DATA_FILE, X, fmt="%d", newline=" \n")
-    np.savetxt(folder / datasets.LABEL_FILE, 2 * y.astype(int) - 1, fmt="%d")
+    np.savetxt(folder / madelon_files.DATA_FILE, X, fmt="%d", newline=" \n")
+    np.savetxt(folder / madelon_files.LABEL_FILE, 2 * y.astype(int) - 1, fmt="%d")
 
 
 def write_as_openml(address, folder, X, y):
@@ -195,7 +194,7 @@ def write_as_openml(address, folder, X, y):
 @pytest.fixture
 def no_sources():
     # Nobody listens on port 9 here; a refused connection looks like any other lack of a network.
-    return [(datasets._from_uci, "http://127.0.0.1:9/MADELON")]
+    return [(madelon_files._from_uci, "http://127.0.0.1:9/MADELON")]
 
 
 @needs_shared
@@ -203,21 +202,21 @@ def test_fetched_from_uci_then_from_the_cache(site, madelon, tmp_path, no_source
     address, folder = site
     write_as_uci(folder, *madelon)
     cache = tmp_path / "cache" / "deeper"
-    sources = [*no_sources, (datasets._from_uci, address)]
+    sources = [*no_sources, (madelon_files._from_uci, address)]
     for sources_now in (sources, no_sources):
         X, y = fetch_madelon(cache_dir=cache, _sources=sources_now)
         assert X.dtype == np.int16
         assert y.dtype == np.uint8
         assert np.array_equal(X, madelon[0])
         assert np.array_equal(y, madelon[1])
-    assert sorted(path.name for path in cache.iterdir()) == [datasets.DATA_FILE, datasets.LABEL_FILE]
+    assert sorted(path.name for path in cache.iterdir()) == [madelon_files.DATA_FILE, madelon_files.LABEL_FILE]
 
 
 @needs_shared
 def test_fetched_from_openml_when_uci_is_down(site, madelon, tmp_path, no_sources):
     address, folder = site
     write_as_openml(address, folder, *madelon)
-    X, y = fetch_madelon(cache_dir=tmp_path, _sources=[*no_sources, (datasets._from_openml, f"{address}/1485")])
+    X, y = fetch_madelon(cache_dir=tmp_path, _sources=[*no_sources, (madelon_files._from_openml, f"{address}/1485")])
     assert np.array_equal(X, madelon[0])
     assert np.array_equal(y, madelon[1])
 
@@ -240,7 +239,7 @@ def test_wrong_data_are_refused_and_not_kept(damage, site, madelon, tmp_path):
     if damage == "one label":
         y[5] ^= 1
     write_as_uci(folder, X, y)
-    data = folder / datasets.DATA_FILE
+    data = folder / madelon_files.DATA_FILE
     if damage == "cut off":
         data.write_bytes(data.read_bytes()[:-1000])
     if damage == "web page":
@@ -251,12 +250,12 @@ def test_wrong_data_are_refused_and_not_kept(damage, site, madelon, tmp_path):
         data.write_text(data.read_text().replace("485", "99485", 1))
     cache = tmp_path / "cache"
     with pytest.raises(ConnectionError, match="by hand") as caught:
-        fetch_madelon(cache_dir=cache, _sources=[(datasets._from_uci, address)])
+        fetch_madelon(cache_dir=cache, _sources=[(madelon_files._from_uci, address)])
     assert "\n" not in str(caught.value)
     assert not cache.exists()
     # Mended at the source, it is fetched: nothing wrong was remembered.
     write_as_uci(folder, *madelon)
-    assert np.array_equal(fetch_madelon(cache_dir=cache, _sources=[(datasets._from_uci, address)])[0], madelon[0])
+    assert np.array_equal(fetch_madelon(cache_dir=cache, _sources=[(madelon_files._from_uci, address)])[0], madelon[0])
 
 
 @needs_shared
@@ -265,11 +264,11 @@ def test_damaged_cache_is_replaced_or_reported(site, madelon, tmp_path, no_sourc
     write_as_uci(folder, *madelon)
     cache = tmp_path / "cache"
     cache.mkdir()
-    (cache / datasets.DATA_FILE).write_text("1 2 3\n")
-    (cache / datasets.LABEL_FILE).write_text("1\n")
+    (cache / madelon_files.DATA_FILE).write_text("1 2 3\n")
+    (cache / madelon_files.LABEL_FILE).write_text("1\n")
     with pytest.raises(ConnectionError, match="its shape is"):
         fetch_madelon(cache_dir=cache, _sources=no_sources)
-    fetch_madelon(cache_dir=cache, _sources=[(datasets._from_uci, address)])
+    fetch_madelon(cache_dir=cache, _sources=[(madelon_files._from_uci, address)])
     assert np.array_equal(fetch_madelon(cache_dir=cache, _sources=no_sources)[0], madelon[0])
 
 
@@ -279,7 +278,7 @@ def test_cache_that_cannot_be_written_gives_a_warning(site, madelon, tmp_path):
     write_as_uci(folder, *madelon)
     (tmp_path / "file").write_text("in the way of a folder")
     with pytest.warns(UserWarning, match="set cache_dir"):
-        X, _ = fetch_madelon(cache_dir=tmp_path / "file" / "cache", _sources=[(datasets._from_uci, address)])
+        X, _ = fetch_madelon(cache_dir=tmp_path / "file" / "cache", _sources=[(madelon_files._from_uci, address)])
     assert np.array_equal(X, madelon[0])
 
 
@@ -288,7 +287,7 @@ def test_offline_message_is_one_line_and_says_what_to_do(tmp_path, no_sources):
         fetch_madelon(cache_dir=tmp_path, _sources=no_sources)
     message = str(caught.value)
     assert "\n" not in message
-    for part in (datasets.DATA_FILE, datasets.LABEL_FILE, str(tmp_path), "by hand"):
+    for part in (madelon_files.DATA_FILE, madelon_files.LABEL_FILE, str(tmp_path), "by hand"):
         assert part in message
 
 
@@ -297,7 +296,7 @@ def test_openml_answers_that_make_no_sense_are_reported(site, tmp_path):
     for answer in ("not json", "{}", json.dumps({"data_set_description": {"url": f"{address}/missing"}})):
         (folder / "1485").write_text(answer)
         with pytest.raises(ConnectionError, match="could not be fetched"):
-            fetch_madelon(cache_dir=tmp_path, _sources=[(datasets._from_openml, f"{address}/1485")])
+            fetch_madelon(cache_dir=tmp_path, _sources=[(madelon_files._from_openml, f"{address}/1485")])
 
 
 @pytest.mark.parametrize(
@@ -316,7 +315,7 @@ def test_cache_folder_follows_the_platform(platform, variables, expected, monkey
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(datasets.sys, "platform", platform)
-    monkeypatch.setattr(datasets.Path, "home", lambda: Path("/home/me"))
-    assert datasets._cache_folder(None) == Path(expected)
-    assert datasets._cache_folder("/elsewhere") == Path("/elsewhere")
+    monkeypatch.setattr(madelon_files.sys, "platform", platform)
+    monkeypatch.setattr(madelon_files.Path, "home", lambda: Path("/home/me"))
+    assert madelon_files._cache_folder(None) == Path(expected)
+    assert madelon_files._cache_folder("/elsewhere") == Path("/elsewhere")

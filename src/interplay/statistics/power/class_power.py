@@ -1,0 +1,94 @@
+"""Chances of classes in cells → the power of the test of a tuple: exact for two levels and classes, else G²."""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.statistics.interaction.bootstrap import bartlett_factors
+from interplay.statistics.interaction.interaction_test import bootstrap_input
+from interplay.statistics.interaction.null_model import degrees_of_freedom
+from interplay.statistics.interaction.null_model_fit import fit_null_model
+from interplay.statistics.interaction.table_tests import is_never_tested
+from interplay.statistics.interaction.two_level_fit import is_two_level, parity_signs
+from interplay.statistics.power.exact_power import exact_power
+
+#: With more samples than this, the exact test and G² have the same power, and tables are too many to list.
+_MANY_SAMPLES = 20_000
+
+#: Drawn tables whose Bartlett factor is averaged.
+_N_FACTORS = 12
+
+#: Seed of the classes that are drawn.
+_SEED = 20_021
+
+
+def class_power(chances: FloatArray, counts: IntArray, *, log_threshold: float) -> float:
+    """Return the chance of a p-value below the threshold, over the drawn sizes of cells.
+
+    Parameters
+    ----------
+    chances : (levels …, n_classes) float64
+        Of each class in each cell.
+    counts : (n_drawn, levels …) int64
+        Samples of the cells.
+    log_threshold : float
+        Natural logarithm of the p-value.
+    """
+    n_samples = int(counts[0].sum())
+    if is_never_tested(chances.shape, n_samples=n_samples):
+        return 0.0
+    tables = _drawn_classes(chances, counts)
+    if is_two_level(chances.shape) and n_samples <= _MANY_SAMPLES:
+        theta = float((parity_signs(chances.shape) * np.log(chances).ravel()).sum())
+        return exact_power(tables, theta, log_threshold=log_threshold)
+    from scipy.stats import chi2, ncx2
+
+    # G² of the expected counts is the noncentrality, 2 Σ N π ln(π/π₀); scaled up, as counts are whole numbers there.
+    fine = 10**9 / n_samples
+    expected = np.rint(counts[..., np.newaxis] * chances * fine).astype(np.int64)
+    fit = fit_null_model(expected)
+    far = fit.g2 / fine
+    df = degrees_of_freedom(tables)
+    factor = _bartlett(tables, df)
+    tested = df > 0
+    power = np.zeros(len(tables))
+    limit = chi2.isf(exp(log_threshold), df[tested])
+    mean = far[tested] + _excess(tables, expected, fit.mu)[tested].mean() if tested.any() else far[tested]
+    power[tested] = ncx2.sf(limit, df[tested], np.maximum(mean / factor - df[tested], 1e-12))
+    return float(power.mean())
+
+
+def _excess(tables: IntArray, expected: IntArray, fitted: FloatArray) -> FloatArray:
+    """Return by how much G² of drawn tables exceeds the likelihood ratio of the true model, whose mean is known.
+
+    The mean of G² is that of noncentral χ² for small effects and many samples only; the excess is df then.
+    """
+    log_ratio = np.log(np.maximum(expected, 1)) - np.log(np.maximum(fitted, 1e-9))
+    of_truth = 2 * (tables * np.where(expected > 0, log_ratio, 0.0)).reshape(len(tables), -1).sum(axis=1)
+    return np.asarray(fit_null_model(tables).g2 - of_truth)
+
+
+def _drawn_classes(chances: FloatArray, counts: IntArray) -> IntArray:
+    """Draw the classes of the samples in cells, one class after the other."""
+    rng = np.random.RandomState(_SEED)
+    left, share_left = counts.copy(), np.ones(chances.shape[:-1])
+    drawn = np.zeros((*counts.shape, chances.shape[-1]), dtype=np.int64)
+    for q in range(chances.shape[-1] - 1):
+        share = np.clip(chances[..., q] / share_left, 0.0, 1.0)
+        drawn[..., q] = rng.binomial(left, np.broadcast_to(share, left.shape))
+        left -= drawn[..., q]
+        share_left = share_left - chances[..., q]
+    drawn[..., -1] = left
+    return drawn
+
+
+def _bartlett(tables: IntArray, df: IntArray) -> float:
+    """Return the mean factor by which the bootstrap of the search divides G²."""
+    some = np.flatnonzero(df > 0)[:_N_FACTORS]
+    if len(some) == 0:
+        return 1.0
+    drawn_from, seeds = bootstrap_input(tables[some][:, np.newaxis], 0)
+    return float(bartlett_factors(drawn_from, df[some], seeds=seeds).mean())

@@ -1,0 +1,52 @@
+"""power(): plans of studies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import interplay
+from hostile.case import Area, refused, same
+
+AREA = Area(
+    "`power`",
+    [
+        refused("`dimensions=1`", lambda: interplay.power(dimensions=1), "^dimensions must be"),
+        refused("`n_vars=1`", lambda: interplay.power(n_vars=1), "^n_vars must be"),
+        refused("`n_samples=3`", lambda: interplay.power(n_samples=3), "^n_samples must be"),
+        refused('`n_samples="many"`', lambda: interplay.power(n_samples="many"), "^n_samples must be"),
+        refused("`n_samples=[100, 0]`", lambda: interplay.power(n_samples=[100, 0]), "^n_samples must be"),
+        refused("`n_samples` and `power`", lambda: interplay.power(power=0.8), "^power and n_samples cannot"),
+        refused("`power=1`", lambda: interplay.power(n_samples=None, power=1), "^power must be"),
+        refused("no effect", lambda: interplay.power(n_samples=None, effect=0), "^effect=0.0 of a cell does not reach"),
+        refused("`effect=nan`", lambda: interplay.power(effect=float("nan")), "^effect must be"),
+        refused(
+            "`effect` of another shape", lambda: interplay.power(effect=[1, 2, 3]), "^effect must be a number, or an"
+        ),
+        refused('`outcome="time"`', lambda: interplay.power(outcome="time"), "^outcome must be one of"),
+        refused("`levels=1`", lambda: interplay.power(levels=1), "^levels must be"),
+        refused("`levels` of one member", lambda: interplay.power(levels=[2]), "^levels must be a number, or one"),
+        refused("too many cells", lambda: interplay.power(levels=200), "^levels=200 in 2 dimensions make 40000 cells"),
+        refused(
+            "`shares` that do not add up", lambda: interplay.power(shares=(0.5, 0.6)), "^shares must be two or more"
+        ),
+        refused(
+            "`shares` of three levels", lambda: interplay.power(shares=(0.5, 0.3, 0.2)), "^shares must have a share"
+        ),
+        refused("`shares=0.5`", lambda: interplay.power(shares=0.5), "^shares must be a list"),
+        refused(
+            "`class_shares=[1]`",
+            lambda: interplay.power(outcome="classes", class_shares=[1]),
+            "^class_shares must be two or more",
+        ),
+        refused("`event_share=0`", lambda: interplay.power(outcome="times", event_share=0), "^event_share must be"),
+        refused('`scale="log"`', lambda: interplay.power(scale="log"), "^scale must be one of"),
+        refused("`level=0`", lambda: interplay.power(level=0), "^level must be"),
+        refused("`n_tests=0`", lambda: interplay.power(n_tests=0), "^n_tests must be"),
+        same(
+            "`effect` as cells",
+            lambda: interplay.power(n_samples=100, effect=np.array([[0.3, -0.3], [-0.3, 0.3]])),
+            "the number",
+            lambda: interplay.power(n_samples=100, effect=0.3),
+        ),
+    ],
+)
