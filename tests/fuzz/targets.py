@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz import archives, commands, data_files, differential, same_search, searches, site_files
+from fuzz import archives, commands, data_files, differential, genotype_files, same_search, searches, site_files
 
 TARGETS = {
     target.__name__: target
@@ -13,6 +13,7 @@ TARGETS = {
         data_files.read_text,
         data_files.read_binary,
         data_files.read_two,
+        genotype_files.read_genotypes,
         differential.every_option,
         differential.every_way,
         same_search.shards_of_interactions,

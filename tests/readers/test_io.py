@@ -199,6 +199,7 @@ def test_broken_arrays(tmp_path: Path) -> None:
     ("data.parquet", "pyarrow", "parquet"),
     ("data.h5ad", "anndata", "singlecell"),
     ("data.bed", "bed_reader", "genetics"),
+    ("data.pgen", "pgenlib", "genetics"),
 ])  # fmt: skip
 def test_a_missing_package_is_one_line_with_what_to_install(tmp_path: Path, monkeypatch, name, module, extra) -> None:
     (tmp_path / name).touch()

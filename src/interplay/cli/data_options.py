@@ -10,6 +10,7 @@ import click
 
 from interplay.cli.options import option
 from interplay.readers.file_formats import FORMATS
+from interplay.readers.genotypes.choice import MULTIALLELIC_CHOICES, SEX_CHROMOSOME_CHOICES
 from interplay.readers.missing_target import MISSING_TARGET_CHOICES
 
 #: Options whose values go to `read_data` under the same names.
@@ -32,6 +33,24 @@ DATA_OPTIONS = (
     option("--sample-id", metavar="COLUMN",
            help="With --target-file: the column with the names of the samples.  [default: row names, or the "
            "first column]"),
+    option("--region", metavar="CHR:FROM-TO", multiple=True,
+           help="Genotypes: only variants of this chromosome, or of this part of it; may be repeated."),
+    option("--min-maf", type=float, metavar="SHARE",
+           help="Genotypes: leave out variants whose rarer allele is rarer than this."),
+    option("--max-missing", type=float, metavar="SHARE",
+           help="Genotypes: leave out variants with more missing genotypes than this."),
+    option("--min-info", type=float, metavar="R2",
+           help="Genotypes: leave out variants imputed with less certainty (r² of dosages) than this."),
+    option("--hard-call-threshold", type=float, metavar="DISTANCE",
+           help="Genotypes: a dosage of at most this distance from 0, 1 or 2 is a genotype, any other is missing. "
+           " [default: 0.1, or the genotypes of a .pgen file]"),
+    option("--multiallelic", type=click.Choice(list(MULTIALLELIC_CHOICES)),
+           help="Genotypes: refuse variants with more than two alleles (default), or leave them out."),
+    option("--sex-chromosomes", type=click.Choice(list(SEX_CHROMOSOME_CHOICES)),
+           help="Genotypes: refuse variants of X, Y and MT (default), leave them out, or take them as they are."),
+    option("--sample-file", metavar="FILE",
+           help="Genotypes: the .psam, .fam or .sample file of the people.  [default: the one beside the file]"),
+    option("--layer", metavar="NAME", help="Single cells: a layer of the file instead of its matrix."),
 )  # fmt: skip
 
 #: Default values, which the record of a run leaves out.
@@ -41,6 +60,7 @@ _PLAIN: tuple[Any, ...] = (None, False, [], "error")
 def take_data_arguments(values: dict[str, Any]) -> dict[str, Any]:
     """Take the values of these options out of the values of a command, as arguments of `read_data`."""
     taken = {name: values.pop(name) for name in (str(option.name) for option in DATA_OPTIONS)}
+    taken["region"] = taken["region"] or None
     return {name: list(value) if isinstance(value, tuple) else value for name, value in taken.items()}
 
 

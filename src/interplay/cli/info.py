@@ -14,7 +14,17 @@ from pathlib import Path
 import click
 
 #: Packages of the extras.
-_OPTIONAL = ("matplotlib", "pyarrow", "anndata", "bed-reader", "cupy-cuda12x", "cupy-cuda13x", "dask", "polars")
+_OPTIONAL = (
+    "matplotlib",
+    "pyarrow",
+    "anndata",
+    "bed-reader",
+    "Pgenlib",
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+    "dask",
+    "polars",
+)
 
 #: Shares of the rarer class to try. There is no choice below about a fifth, where only the rational bound is sound, and
 #: for nearly even classes, where it is not tighter.

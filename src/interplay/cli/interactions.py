@@ -43,7 +43,7 @@ _OWN = (
            help="Leave out tuples with two members on one chromosome that are closer than this."),
     option("--positions", metavar="FILE",
            help="For --min-distance: a .bim file, or a table with the columns variable, position and chromosome. "
-           " [default: positions of the .bed file]"),
+           " [default: positions of the file of genotypes]"),
     option("--p-adjust", type=click.Choice(["holm", "hochberg", "bonferroni", "BH", "BY", "none"]),
            metavar="METHOD", default="holm",
            help="Adjustment for all tuples of the search: holm, hochberg, bonferroni, BH, BY or none."),
@@ -86,7 +86,7 @@ def interactions(
     arguments["variables"], arguments["partners"] = _listed(values["variables"]), _listed(values["partners"])
     arguments["holdout"] = _holdout(values["holdout"])
     if values["positions"] is not None:
-        from interplay.readers.bed import read_positions
+        from interplay.readers.genotypes.bed import read_positions
 
         arguments["positions"] = read_positions(values["positions"])
     if shard is not None and arguments["random_state"] is None:

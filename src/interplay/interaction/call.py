@@ -89,8 +89,9 @@ def interactions(
         interaction.
     positions : array-like, dict or table, optional
         For `min_distance`: one number, or one pair (chromosome, position), per variable; a dict of these by name; or a
-        table with columns variable, position and, if there are several, chromosome. A .bed file has its own. Variables
-        that a dict or table does not name are far from all others; PLINK's chromosome 0 is one like any other.
+        table with columns variable, position and, if there are several, chromosome. Files of genotypes have their own.
+        Variables that a dict or table does not name are far from all others; PLINK's chromosome 0 is one like any
+        other.
     p_adjust : str
         How p-values are adjusted for the number of tuples: "holm" (default), "hochberg", "bonferroni", "BH", "BY" or
         "none".

@@ -21,6 +21,6 @@
     written_dates.py  texts                     → days
     na_values.py      texts and numbers that stand for missing values, as the user says
     parquet.py        parquet                   → Table        (public as `interplay.parquet`); feather → pyarrow table
-    bed.py            PLINK bed, bim, fam       → Table        (public as `interplay.genetics`); positions
+    genotypes/        PLINK bed and pgen        → Table        (public as `interplay.genetics`)
     h5ad.py           AnnData                   → Table        (public as `interplay.singlecell`)
 """

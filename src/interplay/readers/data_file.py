@@ -11,7 +11,7 @@ from typing import Any
 
 from interplay.base.checks import check_choice, check_path, shown
 from interplay.files.whole_file import is_special
-from interplay.readers.file_formats import FORMATS, AnyPath, FileFormat, Wanted
+from interplay.readers.file_formats import FORMATS, READER_OPTIONS, AnyPath, FileFormat, Wanted
 from interplay.readers.joined import with_traits
 from interplay.readers.missing_target import MISSING_TARGET_CHOICES, with_known_target
 from interplay.readers.target_column import TableAndOutcome, split_frame, split_table
@@ -32,6 +32,7 @@ def read_data(
     transpose: bool = False,
     target_file: str | os.PathLike[str] | None = None,
     sample_id: str | None = None,
+    **options: Any,
 ) -> TableAndOutcome:
     r"""Read a table and its outcome from a file; the file extension gives the format.
 
@@ -39,8 +40,9 @@ def read_data(
     ----------
     path : path
         A .csv, .tsv, .txt or .Rtab file (also .gz), .xlsx, .xls or .ods, .sav, .zsav, .por, .dta, .sas7bdat or .xpt,
-        .parquet, .feather or .arrow, .npy, .npz, .h5ad or .bed, or a .zip that holds one of them; ``"-"`` reads csv
-        from standard input. `interplay run --help` says what `target` names in each.
+        .parquet, .feather or .arrow, .npy, .npz, .h5ad, .bed, .pgen, .bgen, .vcf (also .gz) or .bcf, or a .zip that
+        holds one of them; ``"-"`` reads csv from standard input. `interplay run --help` says what `target` names in
+        each.
     target : str, optional
         The column that holds the outcome: its name, or, in plain arrays, its number.
     drop : list of str, optional
@@ -67,6 +69,10 @@ def read_data(
     sample_id : str, optional
         With `target_file`, the column with the names of the samples, in both files or in the one that has it. By
         default they are row names, or the first column.
+    **options
+        Arguments of the reader of the format: of genotypes `region`, `min_maf`, `max_missing`, `min_info`,
+        `hard_call_threshold`, `multiallelic`, `sex_chromosomes` and `sample_file`, as in
+        `interplay.genetics.read_pgen`; of single cells `layer`. None stands for the default.
 
     Returns
     -------
@@ -100,7 +106,11 @@ def read_data(
         transpose=transpose,
         has_ids=target_file is not None,
         sample_id=sample_id,
+        options={name: value for name, value in options.items() if value is not None},
     )
+    for name in options:
+        if name not in READER_OPTIONS:
+            raise TypeError(f"read_data has no argument {name!r}: give one of {', '.join(READER_OPTIONS)}")
     known, data = _read(path, wanted)
     if target_file is not None:
         if known.is_split:
@@ -114,7 +124,7 @@ def read_data(
     elif known.is_split:
         found = data
     elif isinstance(data, Table):
-        target = "phenotype" if target is None and ".bed" in known.endings else target
+        target = known.default_target if target is None else target
         found = split_table(data, path, target, wanted.drop)
     else:
         found = split_frame(data, path, target, wanted.drop)
@@ -133,9 +143,10 @@ def _read(path: AnyPath, wanted: Wanted) -> tuple[FileFormat, Any]:
                 )
             return _read(inside, wanted)
     known = _format_of(path, ending)
-    for option in ("na_values", "sheet", "transpose"):
-        if getattr(wanted, option) and option not in known.options:
-            raise ValueError(f"{option} cannot be used with {ending} files: {_NOT_FOR_ALL[option]}")
+    given = [option for option in ("na_values", "sheet", "transpose") if getattr(wanted, option)]
+    for option in [*given, *wanted.options]:
+        if option not in known.options:
+            raise ValueError(f"{option} cannot be used with {ending} files: {_NOT_FOR_ALL.get(option, _ELSEWHERE)}")
     return known, known.read(path, wanted._replace(ending=ending))
 
 
@@ -143,7 +154,9 @@ _NOT_FOR_ALL = {
     "na_values": "mark missing values as such in the file",
     "sheet": "only spreadsheets have sheets",
     "transpose": "transpose the table before it is written",
+    "layer": "only AnnData has layers",
 }
+_ELSEWHERE = "it is for files of genotypes that can have it"
 
 
 def _format_of(path: AnyPath, ending: str) -> FileFormat:
@@ -181,7 +194,7 @@ def _ending(path: str | os.PathLike[str]) -> str:
         if ending in ("", ".csv", ".tsv", ".txt", ".gz"):
             return ".tsv" if ending == ".tsv" else ".csv"
         raise ValueError(f"{os.fspath(path)!r} is a pipe or device, and only text can be read from one: name a file")
-    return Path(file.stem).suffix.lower() if ending == ".gz" else ending
+    return Path(file.stem).suffix.lower() if ending in (".gz", ".bgz") else ending
 
 
 def _is_missing(file: Path) -> bool:

@@ -7,8 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from interplay.readers.array_files import read_arrays
-from interplay.readers.bed import read_bed
 from interplay.readers.csv_table import read_csv
+from interplay.readers.genotypes.bed import read_bed
+from interplay.readers.genotypes.bgen import read_bgen
+from interplay.readers.genotypes.people import ENDINGS as PEOPLE_ENDINGS
+from interplay.readers.genotypes.people import read_people_frame
+from interplay.readers.genotypes.pgen import read_pgen
+from interplay.readers.genotypes.vcf import read_vcf
 from interplay.readers.h5ad import read_h5ad
 from interplay.readers.parquet import read_feather, scan_parquet
 from interplay.readers.spreadsheet import ENDINGS as SPREADSHEET_ENDINGS
@@ -35,6 +40,7 @@ class Wanted(NamedTuple):
     transpose: bool = False
     has_ids: bool = False
     sample_id: str | None = None
+    options: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
     @property
     def of_texts(self) -> dict[str, Any]:
@@ -68,6 +74,8 @@ class FileFormat(NamedTuple):
         Whether `read` returns table and outcome.
     stays_in_file : bool
         Whether the table is read by blocks of columns from the file, which must stay where it is.
+    default_target : str, optional
+        What is the outcome if no target is named.
     """
 
     endings: tuple[str, ...]
@@ -76,6 +84,7 @@ class FileFormat(NamedTuple):
     options: frozenset[str] = frozenset()
     is_split: bool = False
     stays_in_file: bool = False
+    default_target: str | None = None
 
 
 def _read_text(path: AnyPath, wanted: Wanted) -> Any:
@@ -115,13 +124,26 @@ def _read_parquet(path: AnyPath, wanted: Wanted) -> Table:
 
 
 def _read_h5ad(path: AnyPath, wanted: Wanted) -> Table:
-    return read_h5ad(path)
+    return read_h5ad(path, **wanted.options)
 
 
-def _read_bed(path: AnyPath, wanted: Wanted) -> Table:
-    has_phenotype = wanted.target in (None, "phenotype") and not wanted.has_ids
-    return read_bed(path, samples="phenotyped" if has_phenotype else "all")
+def _read_people(path: AnyPath, wanted: Wanted) -> Any:
+    return read_people_frame(path)
 
+
+def _genotypes(read: Callable[..., Table]) -> Callable[[AnyPath, Wanted], Table]:
+    """Return the reader of a format of genotypes, for the people whose phenotype is known if that is the outcome."""
+
+    def read_wanted(path: AnyPath, wanted: Wanted) -> Table:
+        has_phenotype = wanted.target in (None, "phenotype") and not wanted.has_ids
+        return read(path, samples="phenotyped" if has_phenotype else "all", **wanted.options)
+
+    return read_wanted
+
+
+#: Options of formats of genotypes: those of all, and those of formats with dosages and more than two alleles.
+_OF_VARIANTS = frozenset({"region", "min_maf", "max_missing", "sex_chromosomes"})
+_OF_DOSAGES = _OF_VARIANTS | {"min_info", "hard_call_threshold", "multiallelic", "sample_file"}
 
 _IN_TEXT = frozenset({"na_values", "transpose"})
 
@@ -157,11 +179,53 @@ FORMATS = (
         "Arrays X and y; --target names an array other than y, or is the number of a column.",
         is_split=True,
     ),
-    FileFormat((".h5ad",), _read_h5ad, "--target names a column of obs.", stays_in_file=True),
     FileFormat(
-        (".bed",),
-        _read_bed,
-        "PLINK; --target is phenotype (default), sex or family of the .fam file.",
+        (".h5ad",),
+        _read_h5ad,
+        "--target names a column of obs. --layer names a layer.",
+        options=frozenset({"layer"}),
         stays_in_file=True,
     ),
+    FileFormat(
+        (".bed",),
+        _genotypes(read_bed),
+        "PLINK; --target is phenotype (default), sex or family of the .fam file.",
+        options=_OF_VARIANTS,
+        stays_in_file=True,
+        default_target="phenotype",
+    ),
+    FileFormat(
+        (".pgen",),
+        _genotypes(read_pgen),
+        "PLINK 2; --target is phenotype (default) or a column of the .psam file.",
+        options=_OF_DOSAGES,
+        stays_in_file=True,
+        default_target="phenotype",
+    ),
+    FileFormat(
+        (".bgen",),
+        _genotypes(read_bgen),
+        "--target is phenotype (default) or a column of the .sample file.",
+        options=_OF_DOSAGES,
+        stays_in_file=True,
+        default_target="phenotype",
+    ),
+    FileFormat(
+        (".vcf", ".bcf"),
+        _genotypes(read_vcf),
+        "Also .vcf.gz. --target-file has the outcome, or --sample-file has phenotypes.",
+        options=_OF_DOSAGES,
+        stays_in_file=True,
+        default_target="phenotype",
+    ),
+    FileFormat(
+        PEOPLE_ENDINGS,
+        _read_people,
+        "PLINK, Oxford; people with phenotypes and covariates, for --target-file.",
+    ),
+)
+
+#: Options that some formats take, beside the arguments of `read_data` that have a name there.
+READER_OPTIONS = tuple(
+    sorted({option for known in FORMATS for option in known.options} - {"na_values", "sheet", "transpose"})
 )

@@ -1,0 +1,112 @@
+"""An open file of genotypes → a table of chosen people by chosen variants."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import IntArray
+from interplay.readers.genotypes.choice import chosen_numbers, chosen_variants
+from interplay.readers.genotypes.genotype_file import GenotypeFile
+from interplay.readers.genotypes.people import is_unknown
+from interplay.readers.genotypes.quality import check_limits, good_variants
+from interplay.study.columns import ColumnKind
+from interplay.study.table import Table, Values, Which
+
+#: Values of codes: everything but 0, 1 and 2 is missing.
+_VALUES = np.full(256, np.nan, dtype=np.float32)
+_VALUES[:3] = 0, 1, 2
+
+
+class GenotypeTable(Table):
+    """The genotypes of a file: copies of an allele that each person has, 0, 1 or 2, NaN where missing.
+
+    The file stays where it is. Each reading takes one block of variants.
+
+    Attributes
+    ----------
+    sample_names : (n_samples,) array of str
+        IDs of the people; None if the file has none.
+    sample_columns : dict
+        Properties of the people by name, such as "phenotype", "sex" and "family", from the file beside the genotypes:
+        `select` takes these names for y, strata, groups and covariates. Phenotypes 1 and 2 are "control" and "case";
+        None or NaN where not known.
+    """
+
+    def __init__(self, file: GenotypeFile, rows: IntArray, kept: IntArray, names: list[str]) -> None:
+        super().__init__(len(rows), names, np.full(len(names), ColumnKind.NUMBER, dtype=np.int8), np.dtype(np.float32))
+        self._file = file
+        self._rows = None if len(rows) == file.n_samples and _is_range(rows) else rows
+        self._kept = kept
+        self.sample_names = file.people.ids[rows] if file.people.are_named else None
+        self.sample_columns = {name: values[rows] for name, values in file.people.columns.items()}
+        self.samples_left_out = file.n_samples - len(rows)
+
+    @property
+    def phenotype(self) -> npt.NDArray[Any]:
+        """Of each person: "case", "control" or None; or a number, NaN where not known."""
+        phenotype: npt.NDArray[Any] = self.sample_columns["phenotype"]
+        return phenotype
+
+    @property
+    def positions(self) -> list[tuple[str, float]]:
+        """Chromosome and base pair of each variant."""
+        chromosomes = self._file.variants.chromosome[self._kept].tolist()
+        base_pairs = self._file.variants.position[self._kept].tolist()
+        return [(str(c), float(at)) for c, at in zip(chromosomes, base_pairs, strict=True)]
+
+    def columns(self, which: Which) -> Values:
+        """Return the chosen variants; see `Table.columns`."""
+        return np.take(_VALUES, self._file.codes(self._kept[which], self._rows))
+
+
+def genotype_table(
+    file: GenotypeFile,
+    *,
+    samples: Any,
+    variants: Any,
+    region: Any,
+    min_maf: Any,
+    max_missing: Any,
+    sex_chromosomes: str,
+    multiallelic: str = "error",
+    min_info: Any = None,
+) -> GenotypeTable:
+    """Return the chosen people and variants of a file as a table."""
+    limits = check_limits(min_maf, max_missing, min_info)
+    people = file.people
+    if isinstance(samples, str) and samples == "phenotyped":
+        if "phenotype" not in people.columns:
+            raise no_phenotype(file.path, list(people.columns))
+        samples = ~is_unknown(people.columns["phenotype"])
+        if not samples.any():
+            raise ValueError("samples='phenotyped' leaves nobody: no phenotype of the file is known")
+    rows = chosen_numbers("samples", samples, people.ids, "'all', 'phenotyped'")
+    kept = chosen_variants(
+        file.variants,
+        file.path,
+        chosen=variants,
+        region=region,
+        multiallelic=multiallelic,
+        sex_chromosomes=sex_chromosomes,
+    )
+    is_all = len(rows) == file.n_samples and _is_range(rows)
+    kept = good_variants(file, kept, None if is_all else rows, limits)
+    return GenotypeTable(file, rows, kept, file.variants.names(kept, file.path))
+
+
+def no_phenotype(path: Any, columns: list[str]) -> ValueError:
+    """Return the refusal of a file whose people have no phenotype; `columns` is what is known of them."""
+    advice = (
+        f"name one of {', '.join(columns)} as target"
+        if columns
+        else "give target_file, a table of people with their outcome, or sample_file"
+    )
+    return ValueError(f"{os.fspath(path)!r} has no phenotype: {advice}")
+
+
+def _is_range(numbers: IntArray) -> bool:
+    return bool((np.diff(numbers) == 1).all())

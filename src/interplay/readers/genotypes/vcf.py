@@ -1,0 +1,209 @@
+"""VCF and BCF files: read once from the beginning, with the genotypes kept as two bits each in a temporary file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_file
+from interplay.readers.genotypes import bcf, vcf_text
+from interplay.readers.genotypes.bgzf import unpacked_stream
+from interplay.readers.genotypes.chromosomes import Region, plain_name, regions_of
+from interplay.readers.genotypes.genotype_file import GenotypeFile, only
+from interplay.readers.genotypes.genotype_table import GenotypeTable, genotype_table, no_phenotype
+from interplay.readers.genotypes.hard_calls import (
+    DEFAULT_THRESHOLD,
+    MISSING,
+    Codes,
+    check_threshold,
+    dosage_r2,
+    hard_calls,
+)
+from interplay.readers.genotypes.packed import PackedGenotypes
+from interplay.readers.genotypes.people import People, matched_people, read_people
+from interplay.readers.genotypes.variants import Variants
+from interplay.readers.genotypes.vcf_record import VcfRecord
+
+
+class VcfFile(GenotypeFile):
+    """The genotypes of a VCF or BCF file; copies of the alternative allele are counted.
+
+    Variants outside of `regions` are left out. With a `threshold`, genotypes come from dosages (DS), otherwise from GT
+    or, where a record has no GT, from DS.
+    """
+
+    def __init__(self, path: Path, regions: list[Region] | None, threshold: float | None, with_info: bool) -> None:
+        rows: list[tuple[str, int, str, str, str]] = []
+        places: list[int] = []
+        info: list[float] = []
+        with _records(path) as (names, records):
+            self._packed = PackedGenotypes(len(names))
+            for record in records:
+                if regions is not None and not _is_inside(record, regions):
+                    continue
+                rows.append((record.chromosome, record.position, record.id, record.first, record.others))
+                if "," in record.others:  # refused or left out by genotype_table
+                    places.append(-1)
+                    info.append(np.nan)
+                    continue
+                places.append(self._packed.n_variants)
+                codes, certainty = _decoded(record, threshold, path, len(names), with_info)
+                self._packed.append(codes)
+                info.append(certainty)
+        self._packed.flush()
+        if not rows:
+            where = "" if regions is None else " in the region"
+            raise ValueError(f"{os.fspath(path)!r} has no variants{where}")
+        chromosome, position, ids, first, others = zip(*rows, strict=True)
+        texts = [np.array(part, dtype=object) for part in (chromosome, ids, first, others)]
+        variants = Variants(texts[0], np.array(position, dtype=np.int64), *texts[1:])
+        self._places, self._info = np.array(places, dtype=np.int64), np.array(info)
+        super().__init__(path, variants, People(np.array(names, dtype=object)))
+
+    def codes(self, numbers: IntArray, rows: IntArray | None) -> Codes:
+        """Return genotypes; see `GenotypeFile.codes`."""
+        codes: Codes = only(self._packed.read(self._places[numbers]), rows)
+        return codes
+
+    def info(self, numbers: IntArray, rows: IntArray | None) -> FloatArray:
+        """Return the certainty of imputation in all people of the file."""
+        found: FloatArray = self._info[numbers]
+        if np.isnan(found).all():
+            raise ValueError(
+                f"min_info cannot be used with {os.fspath(self.path)!r}, which has neither dosages (DS) nor R2, DR2 or "
+                "INFO: leave it out"
+            )
+        return found
+
+
+def read_vcf(
+    path: str | os.PathLike[str],
+    *,
+    samples: Any = "all",
+    variants: Any = "all",
+    region: Any = None,
+    min_maf: float | None = None,
+    max_missing: float | None = None,
+    min_info: float | None = None,
+    hard_call_threshold: float | None = None,
+    multiallelic: str = "error",
+    sex_chromosomes: str = "error",
+    sample_file: str | os.PathLike[str] | None = None,
+) -> GenotypeTable:
+    r"""Read a .vcf, .vcf.gz or .bcf file as a table for `select`.
+
+    The file is read once, variant by variant. Genotypes are then kept in a temporary file, two bits each, in the folder
+    of `tempfile.gettempdir`.
+
+    Parameters
+    ----------
+    path : path
+    samples : "all", "phenotyped", mask, or list of individual IDs or numbers
+        People to keep; "phenotyped" are those whose phenotype is known from `sample_file`.
+    variants : "all", mask, or list of variant IDs or numbers
+        Variants to keep; numbers count the variants within `region`.
+    region : str or list of str, optional
+        A chromosome, such as "22", or a part of one, such as "chr6:25000000-34000000".
+    min_maf : float, optional
+        Lowest frequency of the rarer allele among the kept people.
+    max_missing : float, optional
+        Largest share of missing genotypes among the kept people.
+    min_info : float, optional
+        Lowest certainty of imputation: R2, DR2 or INFO of the record, or the variance of its dosages over that of
+        genotypes in Hardy–Weinberg equilibrium (MaCH's r²).
+    hard_call_threshold : float, optional
+        Take genotypes from the dosages DS: 0, 1 or 2 within this distance, missing otherwise. By default genotypes are
+        those of GT; a record without GT has genotypes from DS within 0.1.
+    multiallelic : {"error", "drop"}
+        Variants with more than two alleles are refused, or left out with a warning.
+    sex_chromosomes : {"error", "drop", "keep"}
+        Variants of X, Y and MT are refused, left out with a warning, or taken as they are written; one copy then counts
+        as two, as in PLINK.
+    sample_file : path, optional
+        A .psam, .fam or .sample file with phenotypes of the people, matched by their IDs.
+
+    Returns
+    -------
+    GenotypeTable
+        Variables are the variants, named by their IDs or, where an ID is "." or not unique, by
+        chromosome:position:first:other allele. Genotypes are copies of the alternative allele. A genotype with one
+        missing allele is missing. Records count whatever their FILTER says.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import interplay
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.vcf"
+    >>> columns = "#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT".split()
+    >>> lines = ["##fileformat=VCFv4.3", "\t".join([*columns, "ann", "bo", "cy"])]
+    >>> lines += ["\t".join(["1", "10", "rs1", "A", "G", ".", ".", ".", "GT", "0/0", "0|1", "./."]), ""]
+    >>> _ = path.write_text("\n".join(lines))
+    >>> study = interplay.genetics.read_vcf(path)
+    >>> study.names, study.sample_names.tolist(), study.block(0, 1).tolist()
+    (['rs1'], ['ann', 'bo', 'cy'], [[0.0, 1.0, nan]])
+    """
+    file = check_file("path", path)
+    if isinstance(samples, str) and samples == "phenotyped" and sample_file is None:
+        raise no_phenotype(path, [])
+    threshold = None if hard_call_threshold is None else check_threshold(hard_call_threshold)
+    opened = VcfFile(file, None if region is None else regions_of(region), threshold, min_info is not None)
+    if sample_file is not None:
+        opened.people = matched_people(opened.people.ids, read_people(sample_file), path, sample_file)
+    return genotype_table(
+        opened,
+        samples=samples,
+        variants=variants,
+        region=region,
+        min_maf=min_maf,
+        max_missing=max_missing,
+        min_info=min_info,
+        multiallelic=multiallelic,
+        sex_chromosomes=sex_chromosomes,
+    )
+
+
+@contextmanager
+def _records(path: Path) -> Iterator[tuple[list[str], Iterator[VcfRecord]]]:
+    """Open a file as the names of its samples and its records, by its first bytes."""
+    with unpacked_stream(path) as file:
+        if file.peek(4)[:3] == b"BCF":  # type: ignore[attr-defined]
+            header = bcf.read_header(file, path)
+            yield header.samples, bcf.read_records(file, path, header)
+        else:
+            names, n_lines = vcf_text.read_header(file, path)
+            yield names, vcf_text.read_records(file, path, len(names), n_lines)
+
+
+def _is_inside(record: VcfRecord, regions: list[Region]) -> bool:
+    chromosome = plain_name(record.chromosome)
+    return any(chromosome == region.chromosome and region.first <= record.position <= region.last for region in regions)
+
+
+def _decoded(
+    record: VcfRecord, threshold: float | None, path: Path, n_samples: int, with_info: bool
+) -> tuple[Codes, float]:
+    """Return the codes of a record, and its certainty of imputation if it is wanted."""
+    has_dosages = "DS" in record.fields
+    if threshold is not None and not has_dosages:
+        raise ValueError(
+            f"hard_call_threshold cannot be used with {os.fspath(path)!r}: variant {record.id} "
+            f"({record.chromosome}:{record.position}) has no dosages (DS)"
+        )
+    certainty = record.info() if with_info else np.nan
+    if threshold is None and "GT" in record.fields:
+        codes = record.genotypes()
+        if with_info and has_dosages and np.isnan(certainty):
+            certainty = float(dosage_r2(record.dosages()[None, :])[0])
+        return codes, certainty
+    if not has_dosages:
+        return np.full(n_samples, MISSING, dtype=np.uint8), certainty
+    dosages = record.dosages()
+    if with_info and np.isnan(certainty):
+        certainty = float(dosage_r2(dosages[None, :])[0])
+    return hard_calls(dosages, DEFAULT_THRESHOLD if threshold is None else threshold), certainty
