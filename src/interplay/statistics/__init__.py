@@ -31,7 +31,7 @@
     survival_curves.py     times + cells      → Kaplan and Meier's curves
     verdicts.py            tests of tuples    → interaction, additive, unclear
     association.py         two variables      → how much they say the same; groups of redundant variables
-    leaks.py               values + classes   → is a column a leak of the outcome, or an identifier?
+    leaks.py               values + classes   → is a column a leak of the outcome?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search

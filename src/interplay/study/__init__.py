@@ -15,6 +15,7 @@
     survival.py          (time, event)        → Survival, DecisionClasses: martingale residuals, cut by rank
     groups.py, strata.py labels of samples    → numbers of groups that belong together, of strata to compare within
     covariates.py        columns              → columns of a model
+    identifiers.py       Table                → variables that number the samples, or label subjects
     clustered_samples.py a warning where samples look as if they belonged together
     comparisons.py       outcome              → Comparisons: all classes at once, each pair, each against the rest
     positions.py         .bim, tables, lists  → Positions        where variables lie
