@@ -71,6 +71,9 @@ class Interactions(Result):
         selection, which tests only the tuples of its relevant variables.
     with_covariates : CovariateTests or None
         With `covariates`: tests of the significant tuples with the covariates in the model.
+    smallest : TestedTuples, TestedNumbers or None
+        The tuples with the smallest p-values, where nothing is significant, nothing else was asked for and the search
+        was short.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -85,6 +88,7 @@ class Interactions(Result):
     first: TestedTuples | TestedNumbers | None = None
     is_exhaustive: bool = True
     with_covariates: CovariateTests | None = None
+    smallest: TestedTuples | TestedNumbers | None = None
 
     def __len__(self) -> int:
         return len(self.tested)
