@@ -10,6 +10,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from measured import make_performance_page
 from offline import refuse_other_hosts
 
+from interplay import Interactions, Selection
+
 project = "interplay"
 author = "the interplay developers"
 copyright = "the interplay developers"
@@ -59,16 +61,19 @@ html_theme_options = {
     "show_toc_level": 2,
 }
 
+
+def _documented(class_: type, members: str) -> list[tuple[str, str]]:
+    """Return the directive and the name of each member, in this order."""
+    names = members.split(", ")
+    assert all(hasattr(class_, name) for name in names)
+    return [("automethod" if callable(getattr(class_, name)) else "autoproperty", name) for name in names]
+
+
 # A page for each object of the reference, written into docs/api.
 autosummary_generate = True
 # What users call; other public names of these classes serve the package itself.
 autosummary_context = {
     "shown_members": {
-        "interplay.Selection": "relevant, table, found, arms, p_of_arm, of_dimension, cautions, gains, null_fit, "
-        "contrast, tuples_of, counts_of, verdict_of, synergies, synergy_graph, interactions, replicate, clusters, "
-        "plot, summary, to_html, annotate, save",
-        "interplay.Interactions": "table, significant, counts_of, replicate, graph, plot, notes, summary, to_html, "
-        "save",
         "interplay.MDFSSelector": "fit, transform",
         "interplay.MaxGains": "gain, tuples, discretization, df, contrast_gain, contrast_tuples, contrast_df, merge",
         "interplay.NullFit": "p_values, log_p_values, summary, plot",
@@ -77,7 +82,19 @@ autosummary_context = {
         "interplay.cli.expected_work.ExpectedWork": "summary, to_dict",
         "interplay.plots.InteractionPlots": "effects, network, why",
         "interplay.plots.SelectionPlots": "gains, p_values, null_fit, null_histogram, correlation, synergies, why",
-    }
+    },
+    # These pages begin with what users call first; autodoc would take the order of the source.
+    "ordered_members": {
+        "interplay.Selection": _documented(
+            Selection,
+            "relevant, table, summary, plot, to_html, save, tuples_of, counts_of, verdict_of, interactions, replicate, "
+            "clusters, synergies, cautions, found, annotate, synergy_graph, of_dimension, arms, p_of_arm, gains, "
+            "null_fit, contrast",
+        ),
+        "interplay.Interactions": _documented(
+            Interactions, "significant, table, summary, plot, to_html, save, counts_of, replicate, graph, notes"
+        ),
+    },
 }
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc sections give the types

@@ -212,7 +212,7 @@ def test_demo_finds_more_with_more_dimensions(tmp_path: Path, capsys) -> None:
 def test_demo_without_matplotlib_says_how_to_get_it(tmp_path: Path, capsys, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     run_demo(tmp_path, max_dimensions=1)
-    assert '"interplay[plot]"' in capsys.readouterr().out
+    assert 'install "matplotlib>=' in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
 

@@ -58,7 +58,7 @@ def test_merged_parts_are_the_result_of_one_run(command, data: Path) -> None:
          "--report needs the whole result"),
         (["run", "data.parquet", "--target", "outcome", "--checkpoint", "part1"], "is not a checkpoint of interplay"),
         (["run", "data.parquet", "--target", "outcome", "--checkpoint", "a/b"], "a/b"),
-        (["run", "data.parquet", "--target", "outcome", "--engine", "dask"], "engine='dask' needs a Dask client"),
+        (["run", "data.parquet", "--target", "outcome", "--engine", "dask"], "--engine dask needs a Dask client"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_one_line(command, data: Path, arguments: list[str], message: str) -> None:

@@ -120,7 +120,7 @@ def test_a_dry_run_of_the_command_measures_and_does_nothing(command, data):
     assert searches == 41
     assert sorted(path.name for path in Path().iterdir()) == ["data.csv", "groups.csv"]
     # What the search would refuse, the dry run refuses.
-    assert "max_p must be" in command(*options, "--max-p", 2).error_line
+    assert "--max-p must be" in command(*options, "--max-p", 2).error_line
 
 
 def test_the_command_reads_files_as_run_does(data):

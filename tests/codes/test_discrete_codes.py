@@ -392,13 +392,17 @@ TEXT = pd.DataFrame({"id": [f"p{i}" for i in range(300)], "x": np.arange(300.0)}
     [
         (GAPS, {}, r"X has 3 missing values in 2 columns \('x1', 'x2'\): fill the gaps, or use missing='level' or"),
         (GAPS[:, [0, 2]], {}, r"X has 1 missing value in 1 column \('x1'\)"),
-        (np.full((3, 9), nan), {}, r"column 'x0' of X \(and 8 more\) has only missing values: leave it out"),
+        (np.full((3, 9), nan), {}, "columns 'x0', 'x1', 'x2', ... of X have only missing values: leave them out"),
         (
             np.r_[np.full((3, 9), nan), np.ones((1, 9))],
             {},
             r"X has 27 missing values in 9 columns \('x0', 'x1', 'x2', ...\)",
         ),
-        (np.full((3, 9), nan), {"missing": "impute"}, "missing='impute' cannot be used, because column 'x0'"),
+        (
+            np.full((3, 9), nan),
+            {"missing": "impute"},
+            "missing='impute' cannot be used, because columns 'x0', 'x1', 'x2', ... of X have no values",
+        ),
         (GAPS, {"missing": "drop"}, "missing must be one of 'error', 'level', 'impute', not 'drop'"),
         (
             np.r_[[[nan]], np.arange(600.0)[:, None]],

@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from interplay.base.problems import ProblemsError
+
 #: A case that computes for longer searches what it should have refused. One that waits for longer hangs.
 CPU_SECONDS = 30
 WALL_SECONDS = 300
@@ -111,7 +113,8 @@ def _error_of(case: Case) -> str:
     assert len(message) <= LONGEST_MESSAGE, message
     # What differs from run to run: the folder, and where things are in memory.
     message = re.sub(r"\b0x[0-9a-f]+", "0x…", message.replace(os.getcwd() + os.sep, ""))
-    return escaped(message if isinstance(error, CommandRefused) else f"{type(error).__name__}: {message}")
+    kind = ValueError if isinstance(error, ProblemsError) else type(error)  # which users know it as
+    return escaped(message if isinstance(error, CommandRefused) else f"{kind.__name__}: {message}")
 
 
 class CommandRefused(ValueError):

@@ -200,7 +200,9 @@ AREA = Area(
         refused("NaN", lambda: gains(with_value(np.nan)), r"^X has 1 missing value in 1 column \('x2'\)"),
         refused("None among numbers", lambda: gains(with_value(np.nan).astype(object)), r"^X has 1 missing .*'x2'"),
         refused(
-            "a column of NaN", lambda: gains(np.full_like(X, np.nan)), "^column 'x0' of X .* has only missing values"
+            "a column of NaN",
+            lambda: gains(np.full_like(X, np.nan)),
+            "^columns 'x0', 'x1', .* of X have only missing values",
         ),
         refused("pandas.NA", lambda: gains(FRAME.astype("Float64").mask(FRAME > 2)), r"^X has \d+ missing"),
         refused(

@@ -321,7 +321,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text(table(values, y=y))
     done = run("run", tmp_path / "data.csv", "--target", "y", "-k", "1")
     assert "Warning: column 'a' is taken as labels because of 'n.d.' in line 42" in done.err
-    assert "use --na-values 'n.d.' if" in done.err
+    assert "use --na-values n.d. if" in done.err
     options = ["--target", "y", "-k", "1", "--na-values", "n.d.", "--na-values", "-9", "--missing", "impute"]
     done = run("run", tmp_path / "data.csv", *options, "--write-config", tmp_path / "run.toml", "--seed", "1")
     assert done.code == 0

@@ -6,6 +6,8 @@
     arrays.py            data classes of the path: DecisionClasses, codes, BitPlanes, TupleTiles, MaxGains, TupleRows
     calls.py             arguments of a call → the arguments of its check, by name
     checks.py            checks of arguments, and how values are shown in messages
+    install_hint.py      a package that is missing → the command that installs it
+    problems.py          problems of the data → one error, with the arguments that accept them
     chi_squared.py       tails of χ², on the scale of logarithms
     beta_tail.py         tails of beta, F and t, on the scale of logarithms
     seeds.py             a seed → streams of random numbers, one per purpose and variable

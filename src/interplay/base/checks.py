@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.base.install_hint import install_command
+
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 80  # a name should be seen in full
 
@@ -131,7 +133,8 @@ def naming_argument(name: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise type(error)(f"{name}: {error}") from None
+        kind = TypeError if isinstance(error, TypeError) else ValueError  # a subclass may take other arguments
+        raise kind(f"{name}: {error}") from None
 
 
 @contextmanager
@@ -140,17 +143,17 @@ def needing(package: str, extra: str, what: str) -> Iterator[None]:
 
     Examples
     --------
-    >>> with needing("no-such-package", "plot", "this example needs"):
+    >>> with needing("no-such-package", "plot", "this example needs"):  # doctest: +ELLIPSIS
     ...     import no_such_package
     Traceback (most recent call last):
     ...
-    ImportError: this example needs no-such-package: run pip install "interplay[plot]"
+    ImportError: this example needs no-such-package: run ... "matplotlib..."
     """
     try:
         yield
     except ImportError:
         name = package.replace("-", "_")
-        raise ImportError(f'{what} {package}: run pip install "interplay[{extra}]"', name=name) from None
+        raise ImportError(f"{what} {package}: run {install_command(package, extra)}", name=name) from None
 
 
 def check_numbers(name: str, values: Any, shape: tuple[int | None, ...]) -> npt.NDArray[np.float64]:

@@ -9,6 +9,8 @@
                           config.py: TOML files
     expected_work.py      the time and memory that --dry-run prints
     errors.py             exceptions → one line and an exit code
+    words.py              messages about arguments → messages about options
+    all_problems.py       one problem of a file → all of its problems
 
 Nothing large is imported here: until `main` runs, Ctrl-C ends in Python's own traceback.
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import signal
 import sys
 import traceback
@@ -15,6 +14,8 @@ from typing import Any
 
 import click
 
+from interplay.base.problems import ProblemsError
+from interplay.cli.words import as_options, in_options
 from interplay.engines.base import SearchInterrupted
 from interplay.files.whole_file import one_line
 
@@ -93,7 +94,8 @@ def exit_code_of(command: Callable[[], Any]) -> int:
             traceback.print_exc()
         code, message = _described(error)
         if "\n" not in message:  # the help is printed in full
-            message = _shortened(message)
+            n_problems = len(error.problems) if isinstance(error, ProblemsError) else 1
+            message = _shortened(message, 800 * n_problems)
         if code == NOT_DONE:
             _forget_stdout()
         _say(message)
@@ -117,7 +119,7 @@ def _described(error: Exception) -> tuple[int, str]:
     if isinstance(error, OSError):
         return BAD_INPUT, f"Error: {one_line(error)}"
     if isinstance(error, ValueError | TypeError | ImportError):
-        return BAD_INPUT, f"Error: {_as_options(_joined(str(error)))}"
+        return BAD_INPUT, f"Error: {in_options(_joined(str(error)))}{_to_go_on(error)}"
     if isinstance(error, RuntimeError) and str(error) in _NO_THREAD:
         return NOT_DONE, (
             "Error: the system gives no thread: lower --jobs, or raise the limits of memory and processes (ulimit -v, "
@@ -137,35 +139,19 @@ def _cannot_write(error: OSError) -> str:
     return f"cannot write {'standard output: ' if error.filename is None else ''}{said}"
 
 
-def _as_options(message: str) -> str:
-    """Replace arguments in a message by the options of the command line.
-
-    Examples
-    --------
-    >>> _as_options("use decision='classes'; dimensions=9 needs at least 9 variables")
-    'use --decision classes; --dimensions 9 needs at least 9 variables'
-    >>> _as_options("use decimal=','")
-    'use --decimal ,'
-    >>> _as_options("use na_values=['-9'] or missing_target='drop'")
-    "use --na-values '-9' or --missing-target drop"
-    """
-    message = message.replace("on the command line with --drop", "--drop")
-    message = re.sub(r"\bdecimal='([.,])'", r"--decimal \1", message)
-    message = re.sub(r"\bna_values=\[('[^']*'|\"[^\"]*\")\]", r"--na-values \1", message)
-    message = re.sub(r"\bsheet=('[^']*')", r"--sheet \1", message).replace("transpose=True", "--transpose")
-    message = re.sub(r"\b(na_values|sample_id|target_file)\b", lambda found: f"--{found[1].replace('_', '-')}", message)
-    names = "dimensions|divisions|discretizations|decision_divisions|decision|scale|discrete|missing_target|missing"
-    names += "|multiclass|fit"
-    return re.sub(rf"\b({names})=('?)([\w.]+)\2", lambda found: f"--{found[1].replace('_', '-')} {found[3]}", message)
+def _to_go_on(error: Exception) -> str:
+    """Return the options that accept all problems of a file, to be typed."""
+    accepting = error.accepting() if isinstance(error, ProblemsError) else {}
+    return f". To go on, add: {as_options(accepting)}" if accepting else ""
 
 
 def _joined(message: str) -> str:
     return " ".join(message.split())
 
 
-def _shortened(message: str) -> str:
+def _shortened(message: str, longest: int) -> str:
     """Leave out the middle of a message that quotes a name or number of thousands of characters."""
-    return message if len(message) <= 800 else f"{message[:200]} … {message[-200:]}"
+    return message if len(message) <= longest else f"{message[:200]} … {message[-200:]}"
 
 
 def _say(message: str) -> None:
@@ -174,7 +160,7 @@ def _say(message: str) -> None:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say(f"Warning: {_as_options(_joined(str(message)))}")
+    _say(f"Warning: {in_options(_joined(str(message)))}")
 
 
 def _flush_stdout() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from interplay.cli.all_problems import accepting, all_problems_at_once, check_interaction_data
 from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, option, select_arguments
@@ -93,21 +94,27 @@ def interactions(
         arguments["random_state"] = 0  # the same for all parts
     if outputs.quiet:
         arguments["progress"] = False
-    X, y = read_data(data, **how_to_read | {"target": how_to_read["target"] or time})
-    if event is not None:
-        y = (y, event)
 
-    if dry_run:
-        from interplay.cli.expected_work import expected_interactions
+    def read(accepted: dict[str, Any]) -> tuple[Any, Any]:
+        X, y = read_data(data, **accepting(how_to_read | {"target": how_to_read["target"] or time}, accepted))
+        return X, y if event is None else (y, event)
 
-        work = expected_interactions(X, y, shard=shard, **arguments)
-        untimed = "tests    of the tuples that the search leaves: not included"
-        outputs.show_work(work, record=record, shard=shard, notes=[untimed])
-        return
+    def check(accepted: dict[str, Any]) -> None:
+        check_interaction_data(*read(accepted), shard=shard, **accepting(arguments, accepted))
 
-    from interplay.interaction.call import interactions as find_interactions
+    with all_problems_at_once(check, data=data):
+        X, y = read({})
+        if dry_run:
+            from interplay.cli.expected_work import expected_interactions
 
-    found = find_interactions(X, y, shard=shard, **arguments)
+            work = expected_interactions(X, y, shard=shard, **arguments)
+            untimed = "tests    of the tuples that the search leaves: not included"
+            outputs.show_work(work, record=record, shard=shard, notes=[untimed])
+            return
+
+        from interplay.interaction.call import interactions as find_interactions
+
+        found = find_interactions(X, y, shard=shard, **arguments)
     if shard is not None:
         outputs.write_part(found)
         return

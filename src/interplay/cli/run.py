@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from interplay.cli.all_problems import accepting, all_problems_at_once, check_selection_data
 from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, select_arguments
@@ -32,27 +33,34 @@ def run(
     if outputs.quiet:
         arguments["progress"] = False
     check_times(how_to_read["target"], time, event)
-    X, y = read_data(data, **how_to_read | {"target": how_to_read["target"] or time})
-    if event is not None:
-        y = (y, event)
     record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **arguments}
 
-    if dry_run:
-        from interplay.cli.expected_work import expected_work
-        from interplay.search.loop import Shard
+    def read(accepted: dict[str, Any]) -> tuple[Any, Any]:
+        X, y = read_data(data, **accepting(how_to_read | {"target": how_to_read["target"] or time}, accepted))
+        return X, y if event is None else (y, event)
 
-        work = expected_work(X, y, **arguments, shard=None if shard is None else Shard.parse(shard))
-        outputs.show_work(work, record=record, shard=shard)
-        return
+    def check(accepted: dict[str, Any]) -> None:
+        check_selection_data(*read(accepted), **accepting(arguments, accepted))
 
-    if shard is not None:
-        from interplay.selection.shards import search_shard
+    with all_problems_at_once(check, data=data):
+        X, y = read({})
+        if dry_run:
+            from interplay.cli.expected_work import expected_work
+            from interplay.search.loop import Shard
 
-        seed = arguments["random_state"]
-        part = search_shard(X, y, shard=shard, **arguments | {"random_state": 0 if seed is None else seed})
-        outputs.write_part(part)
-        return
+            work = expected_work(X, y, **arguments, shard=None if shard is None else Shard.parse(shard))
+            outputs.show_work(work, record=record, shard=shard)
+            return
 
-    from interplay.selection.call import select
+        if shard is not None:
+            from interplay.selection.shards import search_shard
 
-    outputs.write(select(X, y, **arguments), data=data, dropped=how_to_read["drop"], record=record)
+            seed = arguments["random_state"]
+            part = search_shard(X, y, shard=shard, **arguments | {"random_state": 0 if seed is None else seed})
+            outputs.write_part(part)
+            return
+
+        from interplay.selection.call import select
+
+        found = select(X, y, **arguments)
+    outputs.write(found, data=data, dropped=how_to_read["drop"], record=record)

@@ -13,7 +13,9 @@ from interplay import _core
 from interplay.base.arrays import COMPILED_TYPES, MAX_LEVELS, BoolArray, IntArray
 from interplay.base.checks import shown
 from interplay.base.jobs import map_in_threads
+from interplay.base.problems import ProblemsError
 from interplay.base.seeds import Purpose, random_stream
+from interplay.codes.column_problems import column_problems
 from interplay.study.columns import FEW_VALUES, ColumnKind
 from interplay.study.rank_thresholds import even_ranks, threshold_ranks
 from interplay.study.table import Table
@@ -106,8 +108,6 @@ class ColumnSurvey:
         n_observed = _count_observed(in_order)
         gaps = np.flatnonzero(n_observed < values.shape[1])
         self.n_missing[variables] = values.shape[1] - n_observed
-        if len(gaps) and self._missing == "error":
-            return  # There will be no codes: only the count is needed, for the message.
         if len(gaps) and self._missing == "impute":
             fillable = gaps[n_observed[gaps] > 0]
             numbers = self._numbers[start : start + len(values)]
@@ -209,54 +209,17 @@ class ColumnSurvey:
         self.thresholds[variables[ranked]] = in_order[ranked[:, None, None], ranks]
 
     def check(self) -> None:
-        """Refuse columns with missing values, or too many levels, as the settings say."""
-        gaps = np.flatnonzero(self.n_missing)
-        if len(gaps):
-            self._check_gaps(gaps)
-        too_many = np.flatnonzero(self.n_levels > MAX_LEVELS)
-        if len(too_many):
-            self._refuse_levels(int(too_many[0]))
-
-    def _check_gaps(self, gaps: IntArray) -> None:
-        names = self._table.names
-        empty = np.flatnonzero(self.n_missing == self._table.n_samples)
-        if len(empty) and self._missing == "error":
-            more = f" (and {len(empty) - 1} more)" if len(empty) > 1 else ""
-            raise ValueError(f"column {shown(names[empty[0]])} of X{more} has only missing values: leave it out")
-        if self._missing == "error":
-            count = int(self.n_missing.sum())
-            listed = ", ".join(shown(names[v]) for v in gaps[:3]) + (", ..." if len(gaps) > 3 else "")
-            values = f"{count} missing value{'s' * (count > 1)}"
-            columns = f"{len(gaps)} column{'s' * (len(gaps) > 1)}"
-            raise ValueError(
-                f"X has {values} in {columns} ({listed}): fill the gaps, or use missing='level' or missing='impute' "
-                f"({self._first_gap(int(gaps[0]))})"
-            )
-        if len(empty) and self._missing == "impute":
-            raise ValueError(
-                f"missing='impute' cannot be used, because column {shown(names[empty[0]])} of X has no values: leave "
-                "it out"
-            )
-
-    def _first_gap(self, v: int) -> str:
-        """Say where the first missing value of a variable is."""
-        first = int(np.argmax(np.isnan(self._table.block(v, v + 1)[0])))
-        count = int(self.n_missing[v])
-        others = f"; there are {count} in that column" if count > 1 else ""
-        return f"the first: column {shown(self._table.names[v])}, {self._table.place(first)}{others}"
-
-    def _refuse_levels(self, v: int) -> None:
-        name, n_levels = self._table.names[v], self.n_levels[v]
-        if not self.is_discrete[v]:
-            raise ValueError(
-                f"divisions must be at most {MAX_LEVELS - 2} with missing='level', not {self._divisions}: "
-                f"column {shown(name)} of X needs a level for missing values"
-            )
-        if self._table.kinds[v] == ColumnKind.LABEL:
-            advice = "an identifier? leave it out (or make it numbers, if it is numbers kept as text)"
-        else:
-            advice = "take it out of discrete, so that it is discretised by rank"
-        raise ValueError(f"column {shown(name)} of X has {n_levels} levels, more than {MAX_LEVELS}: {advice}")
+        """Refuse columns with missing values, or too many levels, as the settings say: all of them in one error."""
+        problems = column_problems(
+            self._table,
+            n_missing=self.n_missing,
+            n_levels=self.n_levels,
+            is_discrete=self.is_discrete,
+            missing=self._missing,
+            divisions=self._divisions,
+        )
+        if problems:
+            raise ProblemsError(problems)
 
 
 def forced_kinds(discrete: Any, table: Table) -> npt.NDArray[np.int8]:

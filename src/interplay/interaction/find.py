@@ -42,6 +42,11 @@ _BOOTSTRAP_BELOW = 1e-3
 #: The share of the progress that is the search's; the rest is that of the tests.
 _SHARE_OF_SCREEN = 0.9
 
+#: Tuples with the smallest p-values that are kept where nothing is significant, of searches of at most so many tuples
+#: times samples: a fraction of a second.
+_N_SMALLEST = 5
+_SHORT_SEARCH = 10**9
+
 #: Fewer tests than this are done before a progress bar could be read.
 _MANY_TESTS = 1000
 
@@ -49,14 +54,38 @@ _MANY_TESTS = 1000
 def find_interactions(
     task: InteractionTask, choice: EngineChoice, *, checkpoint: Checkpoint | None, progress: Progress
 ) -> Interactions:
-    """Search all tuples of the family, test the tuples that the screen leaves, and list the tuples of `task.caps`."""
+    """Search all tuples of the family, test the tuples that the screen leaves, and list the tuples of `task.caps`.
+
+    Where nothing is significant, and nothing else was asked for, a short search is done again for the smallest
+    p-values: a reader wants to know how near the tuples came.
+    """
+    found = _find(task, choice, checkpoint=checkpoint, progress=progress)
+    caps, is_whole = task.caps, task.shard is None
+    # Tests by a full model take longer than the search.
+    is_short = caps.n_tests * task.study.n_samples <= _SHORT_SEARCH and task.comparison.model is None
+    if len(found) or not caps.is_default or not is_whole or not is_short or caps.method == "none":
+        return found
+    nearest = replace(task, caps=replace(caps, top=_N_SMALLEST))
+    return replace(found, smallest=_find(nearest, choice, checkpoint=None, progress=False, warns=False).tested)
+
+
+def _find(
+    task: InteractionTask,
+    choice: EngineChoice,
+    *,
+    checkpoint: Checkpoint | None,
+    progress: Progress,
+    warns: bool = True,
+) -> Interactions:
+    """Search once, or more often where the first screen listed too little."""
     started = time.perf_counter()
     settings, caps = task.search_settings, task.caps
     coded = code_comparison(task.comparison, settings, n_threads=choice.n_threads)
     check_products(coded, task.coding, settings.dimensions)
     tables = tuple_tables(coded, omit_missing=task.omits_missing, coding=task.coding)
     shown, shown_tables = shown_outcome(task, coded, tables)
-    warn_of_sparse_tuples(task, coded)
+    if warns:
+        warn_of_sparse_tuples(task, coded)
 
     def about() -> dict[str, Any]:
         asked = {

@@ -19,6 +19,7 @@ from interplay.search.permutations import allowed_relabelings
 from interplay.search.settings import MAX_PERMUTATIONS, SearchSettings, check_search_settings
 from interplay.statistics.permutations.reach import check_reach
 from interplay.study.comparisons import Comparison
+from interplay.study.identifiers import warn_of_identifiers
 from interplay.study.sample_split import split_samples
 from interplay.study.study import Study, make_study
 from interplay.study.subsets import ColumnSubset
@@ -215,6 +216,7 @@ def check_interactions(
     if study.groups is not None:
         _check_groups(task, {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint})
     study.warn_of_clusters()
+    warn_of_identifiers(table, task.family.columns)
     return task
 
 

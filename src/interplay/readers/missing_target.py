@@ -10,6 +10,7 @@ import numpy as np
 
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_choice, shown
+from interplay.base.problems import Problem, ProblemsError
 from interplay.base.user_warnings import warn
 from interplay.readers.target_column import TableAndOutcome
 from interplay.study.columns import Column
@@ -47,7 +48,8 @@ def with_known_target(
             if len(rows)
             else "name another column"
         )
-        raise ValueError(f"{where} (the first: {place}): {advice}")
+        accepting = {"missing_target": "drop"} if len(rows) else {}
+        raise ProblemsError([Problem(f"{where} (the first: {place}): {advice}", accepting)])
     warn(f"{where} (the first: {place}); {'this sample is' if count == 1 else 'these samples are'} left out")
     return _known_samples(X, rows, n_left_out=count), _samples(y, rows)
 

@@ -38,14 +38,19 @@ def check_columns(frame: Any, path: Any, target: str | None, drop: list[str]) ->
 def _check_names(names: list[str], path: Any, target: str | None, drop: list[str], rows_of: Any = None) -> None:
     """Refuse a target, or columns to drop, that are not among `names`; `rows_of` is a frame whose rows have names."""
     if target is None:
-        raise ValueError(f"target is needed: name the column with the outcome, one of {listed(names)}")
+        raise ValueError(
+            f"target is needed: name the column with the outcome, one of {listed(names)}; for example "
+            f"target={shown(names[-1])}"
+        )
     target, drop = name_among(names, target), [name_among(names, name) for name in drop]
     for name in [target, *drop]:
         if name not in names:
             hint = ""
             if rows_of is not None and name in rows_of[rows_of.columns[0]].astype(str).to_numpy():
                 hint = f" (a row is called {shown(name)}: use transpose=True if variables are in rows)"
-            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, names)}{hint}")
+            near = _near(name, names)
+            use = "" if len(near) != 1 else f" Use {'target' if name == target else 'drop'}={shown(near[0])}"
+            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, names)}{use}{hint}")
     if target in drop:
         raise ValueError(f"column {shown(target)} is both target and dropped: decide which")
 
@@ -70,14 +75,21 @@ def _names(frame: Any) -> list[str]:
 
 def meant(name: str, names: list[str]) -> str:
     """Return the existing names closest to a misspelt name, or the first names."""
+    near = _near(name, names)
+    return f"did you mean {' or '.join(shown(n) for n in near)}?" if near else f"it has {listed(names)}"
+
+
+def _near(name: str, names: list[str]) -> list[str]:
+    """Return up to three names that are like a misspelt one; only the first where it differs in capitals alone."""
     by_small_letters = {other.lower(): other for other in names}
-    near = [by_small_letters[n] for n in difflib.get_close_matches(name.lower(), by_small_letters, n=3, cutoff=0.6)]
-    if near:
-        return f"did you mean {' or '.join(shown(n) for n in near)}?"
-    return f"it has {listed(names)}"
+    if name.lower() in by_small_letters:
+        return [by_small_letters[name.lower()]]
+    return [by_small_letters[n] for n in difflib.get_close_matches(name.lower(), by_small_letters, n=3, cutoff=0.6)]
 
 
 def listed(names: list[str]) -> str:
     """Write the first few names of a list."""
-    first = ", ".join(shown(name) for name in names[:8])
-    return f"{first}, … ({len(names)} in all)" if len(names) > 8 else first
+    if len(names) <= 8:
+        return ", ".join(shown(name) for name in names)
+    first = ", ".join(shown(name) for name in names[:7])
+    return f"{first}, …, {shown(names[-1])} ({len(names)} in all)"

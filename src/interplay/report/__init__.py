@@ -6,7 +6,8 @@
     content.py            Selection        → the numbers that tables and pictures show
     words.py              Selection        → sentences; study_words.py: on groups, covariates, times;
     verdict_words.py          on verdicts of tuples
-    interaction_page.py   Interactions     → the page; its sentences are in results/interaction_summary.py
+    interaction_page.py   Interactions     → the page; its sentences are in interaction_words.py
+    interaction_words.py      and, with notes, in results/interaction_summary.py
     about.py              provenance       → outcome, file, samples, date; the call that repeats the run
     numbers.py            numbers and names as the report writes them
 

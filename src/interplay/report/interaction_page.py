@@ -11,7 +11,8 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
-from interplay.report.page import filled_page
+from interplay.report.interaction_words import summary_sentences
+from interplay.report.page import filled_page, joined_scripts
 from interplay.results.interaction_table import cell_in_words, effect_in_words
 from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
@@ -32,26 +33,49 @@ _N_SHADES = 9
 
 _RIGHT = ' class="number"'
 
+_CONTROLS = (
+    '<div class="controls" id="tuple-controls" hidden><label class="search">Search <input type="search" id="search" '
+    'autocomplete="off" spellcheck="false" placeholder="name of a member"></label><label class="check"><input '
+    'type="checkbox" id="only-significant"> significant only</label><button type="button" id="download-tuples">'
+    'Download CSV</button><span id="row-status" role="status" aria-live="polite"></span></div>'
+)
+
 #: Tuples with more cells are not shown cell by cell: nobody would read them.
 _MAX_CELLS = 64
 
 
 def interactions_page(result: Interactions) -> str:
     """Return the whole report as HTML."""
-    of_classes = isinstance(result.tested, TestedTuples)
     return filled_page(
         "interactions.html",
         result,
         styles=["report.css", "interactions.css"],
+        script=joined_scripts(["theme.js", "interactions.js"]),
+        summary="\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary_sentences(result)),
         headline=escape(result.headline()),
         details=escape(result.details()),
         notes="\n".join(f'<p class="note">{escape(note)}</p>' for note in result.notes()),
         table=_table(result),
-        tuples="\n".join(_tuple_card(result, row) for row in range(min(len(result), _MAX_TUPLES))),
+        cells=_cells_section(result),
+        cells_link='      <a href="#cells">Cells</a>\n' if len(result) else "",
         methods=escape(methods_words(result)),
         statistic="F" if result.scale is not None else "G²",
-        shown="share" if of_classes else "mean residual" if result.is_of_times else "mean",
-        compared="log odds change" if of_classes else "log hazard changes" if result.is_of_times else "mean changes",
+    )
+
+
+def _cells_section(result: Interactions) -> str:
+    """Return the figures of the first tuples; nothing where no tuple is listed."""
+    if len(result) == 0:
+        return ""
+    shown, compared = ("share", "log odds change") if result.scale is None else ("mean", "mean changes")
+    if result.is_of_times:
+        shown, compared = "mean residual", "log hazard changes"
+    cards = "\n".join(_tuple_card(result, row) for row in range(min(len(result), _MAX_TUPLES)))
+    return (
+        '<section id="cells" aria-labelledby="cells-title">\n  <h2 id="cells-title">Cell by cell</h2>\n  '
+        f'<p class="about">Orange cells have a larger {shown} than all samples together, blue cells a smaller one. If '
+        f"effects only add up, the {compared} by the same amount in every row.</p>\n"
+        f'  <div class="figures">\n{cards}\n  </div>\n</section>\n'
     )
 
 
@@ -147,7 +171,7 @@ def _number_model(result: Interactions) -> str:
 
 def _table(result: Interactions) -> str:
     if len(result) == 0:
-        return '<p class="about">No tuple is listed.</p>'
+        return _nearest(result)
     has_effect = bool(np.isfinite(result.tested.estimate).any())
     named = "log odds ratio" if isinstance(result.tested, TestedTuples) else effect_in_words(result)
     effect = [named, "95 % interval"] if has_effect else ["largest residual", "where"]
@@ -161,7 +185,34 @@ def _table(result: Interactions) -> str:
     rows = "\n".join(_row(result, row, has_effect) for row in range(min(len(result), _MAX_ROWS)))
     more = len(result) - _MAX_ROWS
     rest = f'<p class="note">The table of the result has {more:,} more tuples.</p>' if more > 0 else ""
-    return f'<div class="table-frame"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{rest}'
+    return (
+        f'{_CONTROLS}<div class="table-frame"><table id="tuple-table"><thead><tr>{head}</tr></thead><tbody>{rows}'
+        f'</tbody></table></div><p class="note" id="no-rows" hidden>No tuple has this name.</p>{rest}'
+    )
+
+
+def _nearest(result: Interactions) -> str:
+    """Return a table of the smallest p-values, where nothing is significant and nothing else was asked for."""
+    nearest = result.smallest
+    if nearest is None or not len(nearest):
+        return '<p class="about">No tuple is listed.</p>'
+    statistic = "G²" if result.scale is None else "F"
+    head = "".join(f'<th scope="col"{_RIGHT * (place > 0)}>{name}</th>'
+                   for place, name in enumerate(["members", statistic, "df", "p", "p adjusted"]))  # fmt: skip
+    rows = "\n".join(
+        "<tr>"
+        + _td(" × ".join(printable(name) for name in result.names_of(nearest.tuples[row])), names=True)
+        + _td(_number(nearest.statistic[row]))
+        + _td(str(nearest.df[row]))
+        + _td(f"{nearest.p_value[row]:.2g}")
+        + _td(f"{nearest.p_adjusted[row]:.2g}")
+        + "</tr>"
+        for row in range(len(nearest))
+    )
+    return (
+        '<p class="about">No tuple is significant. The smallest p-values are:</p><div class="table-frame"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
 
 
 def _has_tests_beside(result: Interactions) -> bool:
@@ -204,7 +255,7 @@ def _row(result: Interactions, row: int, has_effect: bool) -> str:
         cells.append(_td(f"{first.p_value[row]:.2g}"))
         if has_effect:
             cells.append(_td(_number(first.estimate[row])))
-    return f"<tr>{''.join(cells)}</tr>"
+    return f'<tr data-significant="{str(bool(result.is_significant[row])).lower()}">{"".join(cells)}</tr>'
 
 
 def _tuple_card(result: Interactions, row: int) -> str:
@@ -244,7 +295,8 @@ def _grid(result: Interactions, counts: TupleCounts, members: list[str]) -> str:
         f'<tr>{tops}<th scope="colgroup" colspan="{shape[-1]}">{escape(members[-1])}</th></tr>'
         f"<tr>{'<td></td>' * (len(shape) - 1)}{columns}</tr>"
     )
-    return f'<table class="cells"><thead>{head}</thead><tbody>{"".join(lines)}</tbody></table><p>{escape(what)}</p>'
+    grid = f'<table class="cells"><thead>{head}</thead><tbody>{"".join(lines)}</tbody></table>'
+    return f'<div class="cells-frame">{grid}</div><p>{escape(what)}</p>'
 
 
 def _class_cells(counts: TupleCounts, n_classes: int) -> Callable[[tuple[int, ...]], str]:

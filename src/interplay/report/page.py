@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: In this order: a script may use the scripts before it.
 _SCRIPTS = (
-    "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js", "boxes.js", "why.js",
+    "theme.js", "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js", "boxes.js", "why.js",
     "survival.js", "details.js", "table.js", "main.js",
 )  # fmt: skip
 
@@ -39,13 +39,11 @@ _ABOUT_TUPLES = (
 
 def report_page(selection: Selection) -> str:
     """Return the whole report as HTML."""
-    # One function around all scripts: nothing leaks into the page's global names.
-    script = "(() => {\n'use strict';\n" + "\n".join(_page_file(name) for name in _SCRIPTS) + "\n})();\n"
     return filled_page(
         "report.html",
         selection,
         styles=["report.css"],
-        script=script,
+        script=joined_scripts(_SCRIPTS),
         headline=escape(headline(selection)),
         about=_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES,
         summary="\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary_sentences(selection)),
@@ -83,6 +81,11 @@ def filled_page(
         version=version,
         **parts,
     )
+
+
+def joined_scripts(names: Iterable[str]) -> str:
+    """Return scripts of the folder page/ as one function: nothing leaks into the page's global names."""
+    return "(() => {\n'use strict';\n" + "\n".join(map(_page_file, names)) + "\n})();\n"
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> None:

@@ -165,7 +165,7 @@ def summary_text(found: Interactions) -> str:
     elif found.first is None and "searched_up_to_p" in found.provenance:
         lines.append(
             f"No p-value is below {found.provenance['searched_up_to_p']:.2g}, the largest that could be significant "
-            "among so many tuples; top=10 lists the smallest p-values."
+            f"among so many tuples; {_smallest(found)}."
         )
     elif found.is_permuted:
         lines.append(
@@ -174,6 +174,15 @@ def summary_text(found: Interactions) -> str:
         )
     said = found.notes()
     return "\n".join([*lines, *([""] if said else []), *(f"Note: {note}" for note in said)])
+
+
+def _smallest(found: Interactions) -> str:
+    """Name the tuple with the smallest p-value, where nothing is significant."""
+    nearest = found.smallest
+    if nearest is None or not len(nearest):
+        return "top=10 lists the smallest p-values"
+    members = ", ".join(printable(name) for name in found.names_of(nearest.tuples[0]))
+    return f"the smallest is {nearest.p_value[0]:.2g} ({members}); top=10 lists more"
 
 
 def summary_html(found: Interactions) -> str:

@@ -69,6 +69,9 @@ class Interactions(Result):
     is_exhaustive : bool
         Whether the list contains every searched tuple with a p-value as small as the listed ones. False for a
         selection, which tests only the tuples of its relevant variables.
+    smallest : TestedTuples, TestedNumbers, TestedTimes or None
+        The tuples with the smallest p-values, where nothing is significant, nothing else was asked for and the search
+        was short.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -82,6 +85,7 @@ class Interactions(Result):
     provenance: dict[str, Any]
     first: TestedTuples | TestedNumbers | TestedTimes | None = None
     is_exhaustive: bool = True
+    smallest: TestedTuples | TestedNumbers | TestedTimes | None = None
 
     def __len__(self) -> int:
         return len(self.tested)

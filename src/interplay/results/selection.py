@@ -110,12 +110,12 @@ class Selection(Result):
 
     @property
     def cautions(self) -> dict[str, str]:
-        """Variables that may be a leak of the outcome, or an identifier, and why: by name.
+        """Variables that may be a leak of the outcome, an identifier or a label of subjects, and why: by name.
 
         The column caution of ``.table`` has the same. Such columns are recognised by their values: those that determine
         the class completely, also by their missing values; those whose gain comes from missing values alone
-        (``missing="level"``); and whole numbers, nearly all different, that are named as identifiers or number the
-        samples.
+        (``missing="level"``); whole numbers, nearly all different, that are named as identifiers or number the samples;
+        and labels of subjects with several samples each.
         """
         return dict(self.provenance.get("cautions", {}))
 

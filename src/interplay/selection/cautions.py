@@ -8,46 +8,34 @@ from math import comb
 import numpy as np
 
 from interplay.base.arrays import IntArray, NumberOutcome
-from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
-from interplay.codes.survey import column_blocks
 from interplay.codes.tuple_counts import TupleCounts
 from interplay.search.settings import SelectionSettings
 from interplay.statistics.leaks import (
     gains_by_missing_values_alone,
-    has_id_name,
-    looks_like_identifier,
     missing_values_tell_apart,
     tells_classes_apart,
     tells_numbers,
 )
 from interplay.study.columns import ColumnKind
 from interplay.study.comparisons import Comparison
+from interplay.study.identifiers import IDENTIFIER_WORDS, about_columns, find_identifiers, find_subjects
 from interplay.study.named_columns import say_the_same
 from interplay.study.outcome import decision_column
 from interplay.study.study import Study
-from interplay.study.table import Table
 
 #: So many of the most significant variables are compared with the outcome, value by value.
 _MAX_COMPARED = 20
 #: And of so many it is asked whether their gains come from missing values.
 _MAX_WITH_GAPS = 300
-#: Identifiers are looked for among all variables of a table of up to this size; in larger ones among relevant ones.
-_MAX_VARS_LOOKED_AT = 2000
-_MAX_CELLS_LOOKED_AT = 10**7
-#: From so many samples it is seen that most variables are no identifiers.
-_FIRST_SAMPLES = 40
-
-#: So many columns of each kind are named in the warning.
-_COLUMNS_NAMED = 5
-
 _APART = "determines y completely"
 _NUMBERS = "determines y nearly completely"
 _MISSING_APART = "its missing values determine y completely"
 _MISSING_ALONE = "its gain comes from its missing values alone"
 _IDENTIFIER = "looks like an identifier"
+_SUBJECT = "labels subjects"
 
-#: Cautions, what is said of one column in the warning, and of several.
+#: Cautions, what is said of one column in the warning, and of several. Subjects are warned of before the search.
 _WORDS = {
     _APART: (
         "determines y completely (none of its values occurs in two classes): if it encodes the outcome or follows from "
@@ -71,10 +59,7 @@ _WORDS = {
         "have gains that come from their missing values alone: if these depend on the outcome or on how the data were "
         "collected",
     ),
-    _IDENTIFIER: (
-        "looks like an identifier (whole numbers, nearly all different): if it is one",
-        "look like identifiers (whole numbers, nearly all different): if they are",
-    ),
+    _IDENTIFIER: IDENTIFIER_WORDS,
 }
 
 
@@ -121,8 +106,10 @@ def find_cautions(
     if settings.missing == "level":
         for v, caution in _about_missing_values(comparisons, best_run, ranked, list(counted), settings):
             found.setdefault(v, []).append(caution)
-    for v in _identifiers(table, named):
+    for v in find_identifiers(table, named[:_MAX_WITH_GAPS]):
         found.setdefault(v, []).append(_IDENTIFIER)
+    for v, _ in find_subjects(table):
+        found.setdefault(v, []).append(_SUBJECT)
     return {table.names[v]: "; ".join(dict.fromkeys(found[v])) for v in sorted(found)}
 
 
@@ -130,13 +117,8 @@ def warn_of_cautions(cautions: dict[str, str]) -> None:
     """Warn of the columns with each caution, and say how to leave them out."""
     for caution, (one, several) in _WORDS.items():
         names = [name for name, words in cautions.items() if caution in words.split("; ")]
-        if not names:
-            continue
-        listed = ", ".join(shown(name) for name in names[:_COLUMNS_NAMED])
-        more = f" and {len(names) - _COLUMNS_NAMED} more" if len(names) > _COLUMNS_NAMED else ""
-        what = f"column {listed} of X {one}" if len(names) == 1 else f"columns {listed}{more} of X {several}"
-        them = "it" if len(names) == 1 else "them"
-        warn(f"{what}, leave {them} out (on the command line with --drop {shown(names[0])})")
+        if names:
+            warn(about_columns(names, one, several))
 
 
 def _about_missing_values(
@@ -163,26 +145,3 @@ def _about_missing_values(
         own = [counts for counts in counted if v in counts.members.tolist() and counts.run == best_run[v]]
         if own and all(gains_by_missing_values_alone(counts, v, n_tuples=n_tuples) for counts in own):
             yield v, _MISSING_ALONE
-
-
-def _identifiers(table: Table, named: list[int]) -> Iterable[int]:
-    candidates = set(named[:_MAX_WITH_GAPS])
-    if table.n_vars <= _MAX_VARS_LOOKED_AT and table.n_vars * table.n_samples <= _MAX_CELLS_LOOKED_AT:
-        with_own_names = {v for v, name in enumerate(table.names) if name != f"x{v}"}
-        candidates |= {v for v in with_own_names if has_id_name(table.names[v])}
-        if with_own_names:
-            candidates |= with_own_names.intersection(_maybe_numbered(table))
-    for v in sorted(candidates):
-        if table.kinds[v] == ColumnKind.NUMBER and looks_like_identifier(table.names[v], table.column(v).read()):
-            yield v
-
-
-def _maybe_numbered(table: Table) -> Iterable[int]:
-    """Give the variables whose first samples are whole numbers, nearly all different."""
-    for block in column_blocks(table, 256):
-        first = table.columns(block)[:, :_FIRST_SAMPLES]
-        with np.errstate(invalid="ignore"):
-            whole = ((first == np.floor(first)) | (first != first)).all(axis=1)
-        in_order = np.sort(first[whole], axis=1)
-        n_distinct = 1 + np.count_nonzero(in_order[:, 1:] > in_order[:, :-1], axis=1)
-        yield from (block.start + np.flatnonzero(whole)[n_distinct > first.shape[1] / 2]).tolist()

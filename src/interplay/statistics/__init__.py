@@ -33,7 +33,7 @@
     model_tests.py         relevant variables in the full model
     verdicts.py            tests of tuples    → interaction, additive, unclear
     association.py         two variables      → how much they say the same; groups of redundant variables
-    leaks.py               values + classes   → is a column a leak of the outcome, or an identifier?
+    leaks.py               values + classes   → is a column a leak of the outcome?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     survival/              times              → tests in Cox's model, log-rank tests, curves, concordance
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values

@@ -1,13 +1,12 @@
-"""Variables to be looked at before they are believed: leaks of the outcome, and identifiers.
+"""Variables to be looked at before they are believed: leaks of the outcome.
 
-A column that follows from the outcome (the date of death of those who died), or that numbers the samples in an order
-that knows it, is the most significant of all and useless. Leaks are recognised by their values alone, so each caution
-is a question to the user, who knows the meaning of the column.
+A column that follows from the outcome (the date of death of those who died) is the most significant of all and useless.
+Leaks are recognised by their values alone, so each caution is a question to the user, who knows the meaning of the
+column. Identifiers are recognised in ``interplay.study.identifiers``.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,19 +27,11 @@ _MIN_CLASS_SIZE_OF_RANGES = 20
 #: Values are compared as levels if they have at least this many samples on average; otherwise by their order.
 _MIN_LEVEL_SIZE = 5
 
-#: Whole numbers may be identifiers if there are at least this many, of which at least this share is distinct.
+#: So many values must be observed to say that they tell a number outcome.
 _MIN_SAMPLES = 20
-_UNIQUE_SHARE = 0.95
 
 #: From this correlation of ranks on, in absolute value, a variable tells a number outcome.
 _TOLD = 0.999
-
-#: Running numbers leave out less than every other number.
-_LARGEST_STEP = 2.0
-
-#: Usual names of identifiers.
-_ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uid|uuid|nr|no|num|number|index|idx|key|rowid|mrn|ssn|barcode)s?$|^unnamed")
-_CAMEL_ID = re.compile(r"[a-z](ID|Id)$")
 
 #: A gain comes from missing values alone if, at this significance level, their part is significant and the rest is not.
 _CHANCE = 0.05
@@ -121,43 +112,6 @@ def missing_values_tell_apart(is_missing: BoolArray, classes: IntArray) -> bool:
     n_missing = np.bincount(classes, weights=is_missing, minlength=len(sizes))
     whole = n_missing == sizes
     return bool(sizes.min() >= _MIN_CLASS_SIZE and whole.any() and not whole.all() and ((n_missing == 0) | whole).all())
-
-
-def looks_like_identifier(name: str, values: Values) -> bool:
-    """Say whether a variable may number the samples: whole numbers, nearly all different, and named so or running.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> [looks_like_identifier("n", values) for values in (rng.permutation(50), rng.integers(0, 10**6, 50))]
-    [True, False]
-    >>> looks_like_identifier("patient_id", rng.integers(0, 10**6, 50))
-    True
-    """
-    observed = values[values == values]
-    if len(observed) < max(_MIN_SAMPLES, len(values) / 2):
-        return False
-    if observed.dtype.kind == "f" and not (np.isfinite(observed).all() and (observed == np.floor(observed)).all()):
-        return False
-    # Most columns of a table end here: few different values, or fractions.
-    if len(np.unique(observed[: 4 * _MIN_SAMPLES])) < _UNIQUE_SHARE * len(observed[: 4 * _MIN_SAMPLES]):
-        return False
-    n_distinct = len(np.unique(observed))
-    if n_distinct < _UNIQUE_SHARE * len(observed):
-        return False
-    is_running = float(observed.max()) - float(observed.min()) < _LARGEST_STEP * len(observed)
-    return is_running or has_id_name(name)
-
-
-def has_id_name(name: str) -> bool:
-    """Say whether a name is one that people give to identifiers.
-
-    Examples
-    --------
-    >>> [has_id_name(name) for name in ("id", "Patient ID", "sampleId", "sample_nr", "lipid", "no2")]
-    [True, True, True, True, False, False]
-    """
-    return _ID_NAME.search(name.lower()) is not None or _CAMEL_ID.search(name) is not None
 
 
 def gains_by_missing_values_alone(counts: TupleCounts, variable: int, *, n_tuples: float) -> bool:

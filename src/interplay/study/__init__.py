@@ -18,6 +18,7 @@
     covariates.py        columns              → columns of a model
     offset.py            the known part of an outcome, checked
     full_model.py        outcome, covariates, offset, times → FullModel: its columns, and its residuals to be searched
+    identifiers.py       Table                → variables that number the samples, or label subjects
     clustered_samples.py a warning where samples look as if they belonged together
     comparisons.py       outcome              → Comparisons: all classes at once, each pair, each against the rest
     positions.py         .bim, tables, lists  → Positions        where variables lie

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,25 +12,11 @@ from interplay.base.checks import shown
 from interplay.base.chi_squared import chi2_tail
 from interplay.base.user_warnings import warn
 from interplay.study.columns import ColumnKind
+from interplay.study.identifiers import are_subjects, find_subjects, names_subjects
 from interplay.study.outcome import decision_column
 from interplay.study.strata import Strata
 from interplay.study.table import Table
 
-#: Names of columns with labels of donors, patients or families, alone or before "id", "number" and the like.
-_WHOSE = re.compile(
-    r"(?:^|[_\W])(?:donor|patient|subject|participant|individual|person|mouse|animal|family|fid|sample|specimen|"
-    r"orig\.ident)s?(?:[_\W]*(?:id|no|nr|num|number|name|code|label))?$",
-    re.IGNORECASE,
-)
-_MAY_NAME = re.compile(
-    "donor|patient|subject|participant|individual|person|mouse|animal|family|fid|sample|specimen|ident", re.IGNORECASE
-)  # quick to say no
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # of donorID
-
-#: Fewer values are a property (a family history, say) rather than a name.
-_MIN_GROUPS = 4
-#: Names are looked at in tables of at most this many columns: more columns are measurements.
-_MAX_NAMED = 20_000
 #: Groups matter if the classes depend on them with a p-value below this.
 _MIN_P = 0.01
 
@@ -47,19 +32,32 @@ _MIN_SHARE, _MIN_COPIES = 0.05, 5
 
 
 def warn_of_clusters(table: Table, outcome: Outcome, strata: Strata | None, *, taken: list[Any]) -> None:
-    """Warn, once, of the first sign that samples are not independent; `taken` are columns named for other purposes."""
-    for name, codes, where in _named_columns(table, taken):
-        n_groups = int(codes.max()) + 1
-        if not _MIN_GROUPS <= n_groups <= table.n_samples // 2 or _is_known(codes, strata):
+    """Warn, once, of the first sign that samples are not independent; `taken` are columns named for other purposes.
+
+    A variable that labels subjects is warned of also where the outcome does not depend on subjects: it is no
+    measurement.
+    """
+    labels: list[tuple[str, IntArray]] = []
+    for name, codes, is_variable in _subjects(table, taken):
+        if _is_known(codes, strata):
             continue
         if _depends_on(codes, outcome):
-            drop = "" if where == "known of its samples" else ", which also removes it from the variables"
             warn(
-                f"X has a column {shown(name)} ({where}) with {n_groups} values for {table.n_samples} samples: samples "
-                f"of one {shown(name)} are not independent of each other, and p-values are too small; use "
-                f"groups={shown(name)}{drop}"
+                f"X has a column {shown(name)} ({'a variable' if is_variable else 'known of its samples'}) with "
+                f"{int(codes.max()) + 1} values for {table.n_samples} samples: samples of one {shown(name)} are not "
+                f"independent of each other, and p-values are too small; use groups={shown(name)}"
+                f"{', which also removes it from the variables' if is_variable else ''}"
             )
             return
+        if is_variable:
+            labels.append((name, codes))
+    for name, codes in labels[:1]:
+        warn(
+            f"X has a column {shown(name)} (a variable) with {int(codes.max()) + 1} values for {table.n_samples} "
+            f"samples, which labels subjects rather than measures: use groups={shown(name)}, which also removes it "
+            f"from the variables, or leave it out (on the command line with --drop {shown(name)})"
+        )
+        return
     n_copies, pair = _copies(table)
     if n_copies >= _n_wanted(table):
         warn(
@@ -69,34 +67,18 @@ def warn_of_clusters(table: Table, outcome: Outcome, strata: Strata | None, *, t
         )
 
 
-def _named_columns(table: Table, taken: list[Any]) -> Iterator[tuple[str, IntArray, str]]:
-    """Yield columns whose names suggest groups of samples: name, number of each sample's value, place of the column."""
+def _subjects(table: Table, taken: list[Any]) -> Iterator[tuple[str, IntArray, bool]]:
+    """Yield columns that may label subjects: name, number of each sample's subject, whether it is a variable."""
     for name, values in table.sample_columns.items():
-        if name not in taken and _names_groups(name):
+        if name not in taken and names_subjects(name):
             column = decision_column(values, name)
             read = column.read()
             if read.dtype.kind != "f" or not np.isnan(read).any():
-                yield name, numbered(read), "known of its samples"
-    if table.n_vars > _MAX_NAMED:
-        return
-    for v, name in enumerate(table.names):
-        if _names_groups(name):
-            values = table.columns(slice(v, v + 1))[0]
-            if table.kinds[v] == ColumnKind.NUMBER and not (values == np.floor(values)).all():
-                continue  # a measurement, or with missing values
-            if not (values != values).any():
-                yield name, numbered(values), "a variable"
-
-
-def _names_groups(name: str) -> bool:
-    """Say whether a name is that of a donor, patient or the like.
-
-    Examples
-    --------
-    >>> [_names_groups(name) for name in ("donorID", "Patient no.", "patient_age", "samples", "x1")]
-    [True, False, False, True, False]
-    """
-    return _MAY_NAME.search(name) is not None and _WHOSE.search(_WORD_START.sub("_", name)) is not None
+                codes = numbered(read)
+                if are_subjects(codes, name, is_label=True):
+                    yield name, codes, False
+    for v, codes in find_subjects(table):
+        yield table.names[v], codes, True
 
 
 def _is_known(codes: IntArray, strata: Strata | None) -> bool:

@@ -12,11 +12,9 @@ from importlib.util import find_spec
 from threading import Thread
 from typing import Any
 
+from interplay.base.install_hint import install_command
 from interplay.engines.cuda.kernel_loader import compiled
 from interplay.engines.cuda.kernels import default_counting
-
-_INSTALL = 'pip install "interplay[cuda]"'
-
 
 #: Older devices cannot let threads of one warp wait for each other, as the table of best tuples does.
 MIN_CAPABILITY = 70
@@ -30,7 +28,7 @@ def why_no_cuda() -> str | None:
     """Return why no GPU can be used, in a line that says what to do; None if one can."""
     if "cupy" not in sys.modules:
         if find_spec("cupy") is None:
-            return f"engine='cuda' needs CuPy: {_INSTALL}"
+            return f"engine='cuda' needs CuPy: run {install_command('cupy-cuda12x', 'cuda')}"
         _begin_driver()
     try:
         import cupy
@@ -72,7 +70,8 @@ def _why_no_kernels() -> str | None:
     try:
         compiled("planes/bit_planes.cu", "make_fragments", ())
     except Exception as error:
-        return f"engine='cuda' cannot compile its kernels ({_line(error)}): {_INSTALL}, or use engine='cpu'"
+        command = install_command("cupy-cuda12x", "cuda")
+        return f"engine='cuda' cannot compile its kernels ({_line(error)}): use engine='cpu', or run {command}"
     return None
 
 

@@ -6,8 +6,6 @@ const { names, rows } = data;
 const nRows = rows.gain.length;
 const several = data.comparisons > 1;
 
-const byId = (id) => document.getElementById(id);
-
 function fill(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
