@@ -10,7 +10,7 @@ import click
 from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, option, select_arguments
-from interplay.cli.outputs import SEARCH_OPTIONS, Outputs
+from interplay.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.codes.coder import MISSING_CHOICES
 from interplay.interaction.coding import CODING_CHOICES
 from interplay.readers.data_file import read_data
@@ -59,7 +59,7 @@ _OWN = (
 @click.command(
     epilog=files_in_words() + EXIT_CODES,
     short_help="Find the tuples of variables that interact.",
-    params=[click.Argument(["data"]), *DATA_OPTIONS, *_SHARED, *_OWN, *SEARCH_OPTIONS],
+    params=[click.Argument(["data"]), *DATA_OPTIONS, *_SHARED, *_OWN, CLUMP_OPTION, *SEARCH_OPTIONS],
 )
 def interactions(data: str, shard: str | None, config: str | None, dry_run: bool, **values: Any) -> None:
     """Find the tuples of variables in the file DATA that interact in their effect on the outcome.

@@ -9,7 +9,7 @@ import click
 from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, option, select_arguments
-from interplay.cli.outputs import SEARCH_OPTIONS, Outputs
+from interplay.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.readers.data_file import read_data
 
 _TIME_OPTIONS = (
@@ -20,7 +20,7 @@ _TIME_OPTIONS = (
 
 @click.command(
     epilog=files_in_words() + EXIT_CODES,
-    params=[click.Argument(["data"]), *DATA_OPTIONS, *_TIME_OPTIONS, *SELECT_OPTIONS, *SEARCH_OPTIONS],
+    params=[click.Argument(["data"]), *DATA_OPTIONS, *_TIME_OPTIONS, *SELECT_OPTIONS, CLUMP_OPTION, *SEARCH_OPTIONS],
 )
 def run(
     data: str, time: str | None, event: str | None, shard: str | None, config: str | None, dry_run: bool, **values: Any

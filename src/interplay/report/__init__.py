@@ -7,6 +7,7 @@
     words.py              Selection        → sentences; study_words.py: on groups, covariates, times;
     verdict_words.py          on verdicts of tuples
     interaction_page.py   Interactions     → the page; its sentences are in results/interaction_summary.py
+    clump_section.py      Interactions     → its section on clumps of correlated tuples
     about.py              provenance       → outcome, file, samples, date; the call that repeats the run
     numbers.py            numbers and names as the report writes them
 

@@ -11,6 +11,7 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
+from interplay.report.clump_section import clumps_section
 from interplay.report.page import filled_page
 from interplay.results.interaction_table import cell_in_words, effect_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
@@ -44,6 +45,7 @@ def interactions_page(result: Interactions) -> str:
         headline=escape(result.headline()),
         details=escape(result.details()),
         notes="\n".join(f'<p class="note">{escape(note)}</p>' for note in result.notes()),
+        clumps=clumps_section(result),
         table=_table(result),
         tuples="\n".join(_tuple_card(result, row) for row in range(min(len(result), _MAX_TUPLES))),
         methods=escape(methods_words(result)),

@@ -11,6 +11,7 @@
     synergy_table.py           tuples that explain relevant variables → a table, a graph
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tests → columns with names, a graph
+    clump_table.py             leads, and tuples or variables that are correlated with them → a table
     interaction_summary.py     Interactions → a few lines of text
     replication.py             listed tuples and new samples → tests in the new samples
     number_replication.py      the same for one tuple and an outcome of numbers

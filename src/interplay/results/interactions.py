@@ -15,6 +15,7 @@ from interplay.base.checks import check_int, shown
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.files.types import Check
+from interplay.results.clump_table import check_r2, interaction_clumps, significant_leads
 from interplay.results.interaction_summary import (
     details,
     headline,
@@ -25,8 +26,10 @@ from interplay.results.interaction_summary import (
 )
 from interplay.results.interaction_table import first_columns, interaction_columns, interaction_graph
 from interplay.results.result import Result
+from interplay.statistics.clumps import DEFAULT_R2
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.linkage import FLOOR, Linkage
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 if TYPE_CHECKING:
@@ -71,6 +74,10 @@ class Interactions(Result):
         selection, which tests only the tuples of its relevant variables.
     with_covariates : CovariateTests or None
         With `covariates`: tests of the significant tuples with the covariates in the model.
+    linkage : Linkage or None
+        Which members of listed tuples are correlated; None of parts, and of very many members. See `clumps`.
+    clump_r2 : float
+        The r² from which on summary, report and network take correlated tuples as one signal; see `with_clumps`.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -85,6 +92,8 @@ class Interactions(Result):
     first: TestedTuples | TestedNumbers | None = None
     is_exhaustive: bool = True
     with_covariates: CovariateTests | None = None
+    linkage: Linkage | None = None
+    clump_r2: Annotated[float, Check(above=0, high=1)] = DEFAULT_R2
 
     def __len__(self) -> int:
         return len(self.tested)
@@ -209,19 +218,72 @@ class Interactions(Result):
             f"tuple has at most {MAX_NUMBERS} cells times classes"
         )
 
-    def graph(self, *, only_significant: bool = True) -> nx.Graph:
+    def clumps(self, r2: float = DEFAULT_R2, *, X: Any = None, positions: Any = None) -> pd.DataFrame:
+        """Return the leads among the listed tuples: tuples of correlated members are one signal.
+
+        In order of their p-values, a tuple joins the first lead whose members match its own one to one: each is the
+        same variable, or has an r² of at least `r2` with it. Otherwise it is a lead itself. r² is the squared
+        correlation of values that were not cut (dosages of genotypes) and of ranks of numbers that were; of labels it
+        is the square of Cramér's V, and of labels and numbers the squared correlation ratio.
+
+        Parameters
+        ----------
+        r2 : float
+            The threshold, from 0.05 to 1.
+        X : table-like, optional
+            The samples. Needed where the result does not hold the correlations of the members: merged from parts.
+        positions : array-like, dict or table, optional
+            Of the variables, as in `interactions`, for the span; those of the search, or of a .bed file, are known.
+
+        Returns
+        -------
+        DataFrame
+            One row for each lead, smallest p-value first. Columns: members; p_value, p_adjusted and significant of the
+            lead; size, the number of tuples of the clump, the lead included; n_variables, the different variables in
+            them; joined, the members of the other tuples; and where positions are known span, the places between which
+            the variables lie that match each member of the lead.
+
+        Examples
+        --------
+        Columns 5 and 6 are noisy copies of columns 0 and 1, which interact:
+
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(1)
+        >>> X = rng.normal(size=(800, 12))
+        >>> X[:, 5:7] = X[:, :2] + 0.4 * rng.normal(size=(800, 2))
+        >>> y = (X[:, 0] > 0) ^ (X[:, 1] > 0) ^ (rng.random(800) < 0.2)
+        >>> found = interplay.interactions(X, y)
+        >>> len(found.significant), found.clumps()[["members", "size"]].values.tolist()
+        (4, [[('x0', 'x1'), 4]])
+        """
+        return interaction_clumps(self, r2, X, positions)
+
+    def with_clumps(self, r2: float) -> Interactions:
+        """Return the same result with another r² for the clumps in summary, report and network."""
+        return replace(self, clump_r2=check_r2(r2, FLOOR))
+
+    @cached_property
+    def leads(self) -> BoolArray | None:
+        """Which of the listed tuples are significant leads at `clump_r2`; None where correlations are not known."""
+        return significant_leads(self)
+
+    def graph(self, *, only_significant: bool = True, only_leads: bool = False) -> nx.Graph:
         """Return the tuples as a networkx graph: an edge between every two members of a tuple.
 
         Nodes are names. Edges have members (the whole tuple), weight (G² or F), p_value, p_adjusted and, for two levels
         and two classes, log_or, or effect for an outcome of numbers; of several tuples with both members, those of the
-        smallest p-value. Needs ``interplay[graph]``.
+        smallest p-value. lead says whether the tuple is a significant lead at `clump_r2` (see `clumps`). Needs
+        ``interplay[graph]``.
 
         Parameters
         ----------
         only_significant : bool
             Leave out listed tuples that are not significant.
+        only_leads : bool
+            Leave out tuples that are not significant leads, where correlations are known.
         """
-        return interaction_graph(self, only_significant=only_significant)
+        return interaction_graph(self, only_significant=only_significant, only_leads=only_leads)
 
     @property
     def plot(self) -> InteractionPlots:

@@ -19,6 +19,7 @@ from interplay.results.synergy_table import Explanations
 from interplay.statistics.arm_p_values import ArmPValues
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.linkage import Linkage
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.retest import Retest
@@ -26,11 +27,11 @@ from interplay.statistics.survival_curves import SurvivalCurves
 
 _SELECTION = FileFormat(
     name="selection",
-    version=5,
+    version=6,
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, VariableCuts, OutcomeCuts,
-        Retest, SurvivalCurves, ArmPValues,
+        Retest, SurvivalCurves, ArmPValues, Linkage,
     ),
     in_words="saved selection",
     advice=": save it again",
@@ -38,9 +39,9 @@ _SELECTION = FileFormat(
 )  # fmt: skip
 _INTERACTIONS = FileFormat(
     name="interactions",
-    version=2,
+    version=3,
     root=Interactions,
-    types=(TestedTuples, TestedNumbers, OutcomeCuts, VariableCuts, TupleCounts, CovariateTests),
+    types=(TestedTuples, TestedNumbers, OutcomeCuts, VariableCuts, TupleCounts, CovariateTests, Linkage),
     in_words="saved list of interactions",
     advice=": save it again",
     check=is_interactions,
