@@ -13,10 +13,12 @@ from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
 from interplay.report.clump_section import clumps_section
 from interplay.report.page import filled_page
+from interplay.report.tagging_section import tagging_methods, tagging_section
 from interplay.results.interaction_table import cell_in_words, effect_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
 from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.tagging import EXPLAINED
 
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts
@@ -45,7 +47,7 @@ def interactions_page(result: Interactions) -> str:
         headline=escape(result.headline()),
         details=escape(result.details()),
         notes="\n".join(f'<p class="note">{escape(note)}</p>' for note in result.notes()),
-        clumps=clumps_section(result),
+        clumps=clumps_section(result) + tagging_section(result),
         table=_table(result),
         tuples="\n".join(_tuple_card(result, row) for row in range(min(len(result), _MAX_TUPLES))),
         methods=escape(methods_words(result)),
@@ -57,7 +59,7 @@ def interactions_page(result: Interactions) -> str:
 
 def methods_words(result: Interactions) -> str:
     """Return a paragraph for the methods section of a paper."""
-    again, words = result.with_covariates, f"{_search_words(result)}{_smooth_words(result)}"
+    again, words = result.with_covariates, f"{_search_words(result)}{_smooth_words(result)}{tagging_methods(result)}"
     if again is None:
         return words
     return (
@@ -171,11 +173,10 @@ def _beside(result: Interactions, row: int) -> list[str]:
 
 def _row(result: Interactions, row: int, has_effect: bool) -> str:
     tested, first = result.tested, result.first
-    of_cutting = tested.is_of_cutting(result.settings["level"])[row]
     badge = (
         '<span class="badge">interaction</span>'
         if result.is_significant[row]
-        else f'<span class="badge no">{"effect of cutting" if of_cutting else "not significant"}</span>'
+        else f'<span class="badge no">{escape(_why_not(result, row))}</span>'
     )
     if has_effect:
         effect = [_number(tested.estimate[row]), f"{_number(tested.ci_low[row])} … {_number(tested.ci_high[row])}"]
@@ -197,6 +198,15 @@ def _row(result: Interactions, row: int, has_effect: bool) -> str:
         if has_effect:
             cells.append(_td(_number(first.estimate[row])))
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _why_not(result: Interactions, row: int) -> str:
+    """Say why a tuple is not called an interaction."""
+    judged = None if result.tagged is None else result.tagged.verdict_of(row)
+    if judged is not None and judged[0] == EXPLAINED:
+        return f"explained by {', '.join(printable(name) for name in judged[1])}"
+    of_cutting = result.tested.is_of_cutting(result.settings["level"])[row]
+    return "effect of cutting" if of_cutting else "not significant"
 
 
 def _tuple_card(result: Interactions, row: int) -> str:

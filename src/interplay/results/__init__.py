@@ -12,6 +12,9 @@
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tests → columns with names, a graph
     clump_table.py             leads, and tuples or variables that are correlated with them → a table
+    tagging.py                 leads, samples, more columns → verdicts: does another column explain a lead?
+    neighbours.py              columns near the members of leads → columns of their effects
+    tagged.py                  Tagging: the verdicts, as a result holds them
     interaction_summary.py     Interactions → a few lines of text
     replication.py             listed tuples and new samples → tests in the new samples
     number_replication.py      the same for one tuple and an outcome of numbers

@@ -64,6 +64,7 @@ def notes(found: Interactions) -> list[str]:
     candidates = [
         _on_selection(found),
         _on_clumps(found),
+        "" if found.tagged is None or not found.tagged.verdict else found.tagged.in_words(),
         _on_sparse_tuples(found),
         _on_variances(found),
         _on_scales(found),

@@ -26,6 +26,7 @@ from interplay.results.interaction_summary import (
 )
 from interplay.results.interaction_table import first_columns, interaction_columns, interaction_graph
 from interplay.results.result import Result
+from interplay.results.tagged import Tagging
 from interplay.statistics.clumps import DEFAULT_R2
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.tested_tuples import TestedTuples
@@ -76,6 +77,8 @@ class Interactions(Result):
         With `covariates`: tests of the significant tuples with the covariates in the model.
     linkage : Linkage or None
         Which members of listed tuples are correlated; None of parts, and of very many members. See `clumps`.
+    tagged : Tagging or None
+        Verdicts on the leads, of `with_tagging`: tuples that another column explains are not significant.
     clump_r2 : float
         The r² from which on summary, report and network take correlated tuples as one signal; see `with_clumps`.
     """
@@ -93,6 +96,7 @@ class Interactions(Result):
     is_exhaustive: bool = True
     with_covariates: CovariateTests | None = None
     linkage: Linkage | None = None
+    tagged: Tagging | None = None
     clump_r2: Annotated[float, Check(above=0, high=1)] = DEFAULT_R2
 
     def __len__(self) -> int:
@@ -122,9 +126,11 @@ class Interactions(Result):
     def is_significant(self) -> BoolArray:
         """Which of the listed tuples have an adjusted p-value below the significance level.
 
-        Of cut numbers, beside smooth effects of the numbers as well.
+        Of cut numbers, beside smooth effects of the numbers as well. Tuples that another column explains
+        (`with_tagging`) are not significant.
         """
-        return self.tested.is_significant(self.settings["level"])
+        significant = self.tested.is_significant(self.settings["level"])
+        return significant if self.tagged is None else significant & ~self.tagged.is_explained
 
     @property
     def significant(self) -> list[tuple[str, ...]]:
@@ -185,7 +191,10 @@ class Interactions(Result):
         rows = np.flatnonzero(self.is_significant)
         again = self.with_covariates
         return replace(
-            self, tested=self.tested.chosen(rows), with_covariates=None if again is None else again.chosen(rows)
+            self,
+            tested=self.tested.chosen(rows),
+            with_covariates=None if again is None else again.chosen(rows),
+            tagged=None if self.tagged is None else self.tagged.chosen(rows),
         )
 
     def members_of(self, row: int) -> tuple[str, ...]:
@@ -267,6 +276,143 @@ class Interactions(Result):
     def leads(self) -> BoolArray | None:
         """Which of the listed tuples are significant leads at `clump_r2`; None where correlations are not known."""
         return significant_leads(self)
+
+    def tagging(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        window: float | None = None,
+        positions: Any = None,
+        dense: Any = None,
+        covariates: Any = None,
+        strata: Any = None,
+        r2: float = DEFAULT_R2,
+        max_neighbours: int = 500,
+        complete: bool = False,
+        n_jobs: int | None = None,
+    ) -> pd.DataFrame:
+        """Say of each significant lead whether it is an interaction, or the shadow of a cause that its members tag.
+
+        Two columns that tag one cause show an interaction that does not exist. The interaction of each lead (`clumps`)
+        is tested again in models with the effects of each neighbour, one at a time, and of the strongest jointly:
+        logistic or multinomial for classes, linear on the scale of the search for numbers.
+
+        - "explained": a neighbour has an effect beside the members (p < 0.05, times the number of neighbours), and
+          beside it the interaction is not significant (p ≥ 0.02).
+        - "cannot be told": no neighbour explains it, but the members are correlated (p < 0.02), close to each other, or
+          have neighbours that are correlated. A haplotype of two markers with an untyped cause looks the same as an
+          interaction of the two. Also where samples are too few.
+        - "holds": significant beside every neighbour, and the members are not correlated with each other, or a column
+          explains their correlation and not their interaction.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_vars)
+            The samples in which the tuples were found. Variables are matched by name.
+        y : (n_samples,) array-like, or str
+            Their outcome, or the name of its column.
+        window : float, optional
+            Neighbours are the columns up to this distance from a member, on its chromosome; 1,000,000 where positions
+            are known. Without positions, neighbours are the columns that are most correlated with a member.
+        positions : array-like, dict or table, optional
+            Of the variables, as in `interactions`; a .bed file has its own.
+        dense : table-like or path, optional
+            A table with more columns of the same samples in the same order, such as imputed genotypes, whose columns
+            are neighbours too; or its file, as `interplay.io.read_data` and `interplay.genetics.read_bed` read it.
+        covariates, strata : optional
+            As in `interactions`; they stay in all models.
+        r2 : float
+            Of the clumps.
+        max_neighbours : int
+            Neighbours of a lead, the most correlated ones, at most.
+        complete : bool
+            Whether X and `dense` hold every variant near the members, as sequences do. Then correlated members whose
+            interaction no neighbour explains hold.
+        n_jobs : int, optional
+            Threads; all cores if not given.
+
+        Returns
+        -------
+        DataFrame
+            One row per lead. Columns: members; verdict; by, the names of the columns that explain it; p_value and
+            p_adjusted of the search; p_interaction, of the same models without neighbours; p_neighbour and p_given, of
+            the columns that explain, or of the one that comes nearest to it, beside the members, and of the interaction
+            beside them; n_neighbours; r2, the largest between two members; reason.
+
+        Examples
+        --------
+        A cause that lies on chromosomes with both of two markers, with an effect of its own:
+
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> markers = rng.random((2, 1000, 2)) < 0.4
+        >>> cause = markers.all(axis=0)
+        >>> X = np.column_stack([each.sum(axis=1) for each in (*markers, cause)])
+        >>> y = X[:, 2] + rng.normal(size=1000)
+        >>> found = interplay.interactions(X, y)
+        >>> found.tagging(X, y)[["members", "verdict", "by"]].values.tolist()
+        [[('x0', 'x1'), 'explained', ('x2',)]]
+        """
+        again = self.with_tagging(
+            X,
+            y,
+            window=window,
+            positions=positions,
+            dense=dense,
+            covariates=covariates,
+            strata=strata,
+            r2=r2,
+            max_neighbours=max_neighbours,
+            complete=complete,
+            n_jobs=n_jobs,
+        )
+        assert again.tagged is not None
+        return again.tagged.table(self)
+
+    def with_tagging(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        window: float | None = None,
+        positions: Any = None,
+        dense: Any = None,
+        covariates: Any = None,
+        strata: Any = None,
+        r2: float = DEFAULT_R2,
+        max_neighbours: int = 500,
+        complete: bool = False,
+        n_jobs: int | None = None,
+    ) -> Interactions:
+        """Return the same result with the verdicts of `tagging`, which report and summary then show.
+
+        Tuples that another column explains, and tuples of their clumps, are no longer significant.
+
+        Parameters
+        ----------
+        X, y, window, positions, dense, covariates, strata, r2, max_neighbours, complete, n_jobs
+            As in `tagging`.
+        """
+        from interplay.results.tagging import tag
+
+        found = replace(self, tagged=None)
+        tagged = tag(
+            found,
+            X,
+            y,
+            window=window,
+            positions=positions,
+            dense=dense,
+            covariates=covariates,
+            strata=strata,
+            r2=check_r2(r2, FLOOR),
+            max_neighbours=max_neighbours,
+            complete=complete,
+            n_jobs=n_jobs,
+        )
+        return replace(found, tagged=tagged)
 
     def graph(self, *, only_significant: bool = True, only_leads: bool = False) -> nx.Graph:
         """Return the tuples as a networkx graph: an edge between every two members of a tuple.

@@ -94,6 +94,7 @@ def is_interactions(result: Interactions) -> bool:
         and result.settings.get("scale") in (None, *SCALE_CHOICES)
         and (result.first is None or _are_alike(result.first, tested))
         and (result.with_covariates is None or len(result.with_covariates.chi2) == len(tested))
+        and (result.tagged is None or len(result.tagged.lead_of) == len(tested))
         and cut.issuperset(np.unique(tested.tuples).tolist())
         and (result.linkage is None or bool(np.isin(tested.tuples, result.linkage.variables).all()))
         and all(_has_classes(counts, n_classes) for counts in result.counts)

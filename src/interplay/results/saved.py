@@ -16,6 +16,7 @@ from interplay.results.result import Result
 from interplay.results.run import Run
 from interplay.results.selection import Selection
 from interplay.results.synergy_table import Explanations
+from interplay.results.tagged import Tagging
 from interplay.statistics.arm_p_values import ArmPValues
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.tested_tuples import TestedTuples
@@ -41,7 +42,7 @@ _INTERACTIONS = FileFormat(
     name="interactions",
     version=3,
     root=Interactions,
-    types=(TestedTuples, TestedNumbers, OutcomeCuts, VariableCuts, TupleCounts, CovariateTests, Linkage),
+    types=(TestedTuples, TestedNumbers, OutcomeCuts, VariableCuts, TupleCounts, CovariateTests, Linkage, Tagging),
     in_words="saved list of interactions",
     advice=": save it again",
     check=is_interactions,

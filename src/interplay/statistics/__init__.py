@@ -33,6 +33,8 @@
     association.py         two variables      → how much they say the same; groups of redundant variables
     linkage.py             columns            → which are correlated, as a sparse list of r²
     clumps.py              tuples, r²         → leads, and the tuples that join each
+    neighbour_screen.py    a tuple, columns   → statistics of many neighbours at once, by linear models
+    tagging.py             a tuple, columns   → holds, explained by a column, cannot be told
     leaks.py               values + classes   → is a column a leak of the outcome, or an identifier?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values

@@ -148,14 +148,14 @@ def linkage_rows(
         for is_ranked in (False, True):
             of_kind = np.flatnonzero((ranked == is_ranked) & ~is_label)
             if len(of_kind):
-                scaled[of_kind] = _scaled(values[of_kind].astype(np.float64), is_ranked)
+                scaled[of_kind] = scaled_rows(values[of_kind].astype(np.float64), is_ranked)
         parts += [_level_rows(values[i]) if is_label[i] else scaled[i : i + 1] for i in range(len(some))]
     sizes = [len(part) for part in parts]
     rows = np.concatenate(parts) if parts else np.empty((0, len(samples)), dtype=np.float32)
     return rows, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _scaled(values: FloatArray, ranks: bool) -> FloatArray:
+def scaled_rows(values: FloatArray, ranks: bool) -> FloatArray:
     """Return values, or ranks, around their mean and of length 1; missing and infinite values count as the mean."""
     known = np.isfinite(values)
     if ranks:
