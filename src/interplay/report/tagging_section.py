@@ -44,9 +44,9 @@ def tagging_section(result: Interactions) -> str:
     return (
         '<section id="tagging" aria-labelledby="tagging-title">\n  <h2 id="tagging-title">Is it real?</h2>\n'
         '  <p class="about">Two columns that tag one cause show an interaction that does not exist. Each lead was '
-        "tested again beside the columns near its members. A lead that another column explains is not called an interaction. "
-        "Where the members are correlated and no column explains the lead, a hidden cause cannot be told from an "
-        "interaction.</p>\n"
+        "tested again beside the columns near its members. A lead that another column explains is not called an "
+        "interaction. Where the members are correlated and no column explains the lead, a hidden cause cannot be told "
+        "from an interaction.</p>\n"
         f'<div class="table-frame"><table><thead><tr>{columns}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
         f"{rest}\n</section>\n"
     )
@@ -63,5 +63,6 @@ def tagging_methods(result: Interactions) -> str:
     models = "linear" if result.scale is not None else "logistic" if len(result.class_sizes) == 2 else "multinomial"
     return (
         f" Each lead was tested again in {models} models with the effects of {near}{more}, one at a time and the "
-        f"strongest jointly. It was {EXPLAINED} by a column with an effect (p < {EFFECT_BELOW:g}, Bonferroni) beside which the interaction was not significant (p ≥ {LEFT_BELOW:g})."
+        f"strongest jointly. It was {EXPLAINED} by a column with an effect (p < {EFFECT_BELOW:g}, Bonferroni) "
+        f"beside which the interaction was not significant (p ≥ {LEFT_BELOW:g})."
     )

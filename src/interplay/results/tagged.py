@@ -23,10 +23,10 @@ class Tagging:
 
     Attributes
     ----------
-    lead_of : (n_listed,) int64
-        For each listed tuple the lead of its clump, as a place in the fields below; −1 if it is not significant.
     rows : (n_leads,) int64
         Rows of the leads in the list of tuples.
+    lead_of : (n_listed,) int64
+        For each listed tuple the lead of its clump, as a place in the other fields; −1 if it is not significant.
     verdict : list of str
         "holds", "explained" or "cannot be told".
     by : list of list of str
@@ -43,8 +43,8 @@ class Tagging:
         What was asked: window, dense, covariates, complete.
     """
 
+    rows: Annotated[IntArray, Check("n_leads", low=0)]
     lead_of: Annotated[IntArray, Check("n_listed", low=-1, below="n_leads")]
-    rows: Annotated[IntArray, Check("n_leads", low=0, below="n_listed")]
     verdict: Annotated[list[str], Check("n_leads")]
     by: Annotated[list[list[str]], Check("n_leads")]
     reason: Annotated[list[str], Check("n_leads")]
@@ -56,8 +56,8 @@ class Tagging:
     about: dict[str, Any]
 
     def is_consistent(self) -> bool:
-        """Say whether all verdicts exist: a file may say anything."""
-        return set(self.verdict) <= set(VERDICTS)
+        """Say whether all verdicts and leads exist: a file may say anything."""
+        return set(self.verdict) <= set(VERDICTS) and bool((self.rows < len(self.lead_of)).all())
 
     @property
     def is_explained(self) -> BoolArray:

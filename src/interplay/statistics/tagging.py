@@ -32,7 +32,7 @@ EFFECT_BELOW = 0.05
 _WORTH_A_FIT = 0.1 * LEFT_BELOW
 _MAX_FITS = 3
 
-#: A neighbour has an effect beside the cells of the members if its p-value times the number of neighbours is below this.
+#: A neighbour has an effect beside the cells of the members if p times the number of neighbours is below this.
 _BESIDE_CELLS = 0.02
 
 #: Neighbours that explain jointly, at most.
