@@ -11,11 +11,12 @@ from interplay.cli.all_problems import accepting, all_problems_at_once, check_in
 from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, option, select_arguments
-from interplay.cli.outputs import SEARCH_OPTIONS, Outputs
+from interplay.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.cli.times import TIME_OPTIONS, check_times
 from interplay.codes.coder import MISSING_CHOICES
 from interplay.interaction.coding import CODING_CHOICES
 from interplay.readers.data_file import read_data
+from interplay.statistics.clumps import DEFAULT_R2
 
 #: Options that mean the same here as for `interplay run`.
 _SHARED = [
@@ -53,6 +54,14 @@ _OWN = (
     option("--max-p", type=float, help="List all tuples with an unadjusted p-value up to this; 1 lists all.  "
            "[default: significant tuples]"),
     option("--top", type=int, metavar="N", help="List the N tuples with the smallest p-values."),
+    option("--tagging", is_flag=True,
+           help="Test significant leads again beside the columns near their members: is it an interaction, or does "
+           "another column explain it?"),
+    option("--window", type=float, metavar="N",
+           help="With --tagging: columns up to this distance from a member are near.  [default: 1000000 where "
+           "positions are known, else the most correlated columns]"),
+    option("--dense", metavar="FILE",
+           help="With --tagging: a denser table of the same samples, such as imputed genotypes in a .bed file."),
     option("--holdout", metavar="SHARE|N",
            help="Keep this share, or number, of the samples out of the search, and test "
            "the found tuples in them."),
@@ -62,7 +71,7 @@ _OWN = (
 @click.command(
     epilog=files_in_words() + EXIT_CODES,
     short_help="Find the tuples of variables that interact.",
-    params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *_SHARED, *_OWN, *SEARCH_OPTIONS],
+    params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *_SHARED, *_OWN, CLUMP_OPTION, *SEARCH_OPTIONS],
 )
 def interactions(
     data: str, time: str | None, event: str | None, shard: str | None, config: str | None, dry_run: bool, **values: Any
@@ -77,7 +86,8 @@ def interactions(
     interplay interactions study.bed --missing omit --min-distance 1000000 --top 100
     """  # noqa: D301 - click looks for that character
     outputs = Outputs.taken_from(values)
-    inputs = [data, config, values["positions"], values["target_file"]]
+    asked = _tagging_asked(values)
+    inputs = [data, config, values["positions"], values["target_file"], asked.get("dense")]
     outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
@@ -90,6 +100,10 @@ def interactions(
         from interplay.readers.genotypes.bed import read_positions
 
         arguments["positions"] = read_positions(values["positions"])
+    if asked:
+        asked["positions"] = arguments.get("positions")
+        if arguments["min_distance"] is None:
+            arguments["positions"] = None
     if shard is not None and arguments["random_state"] is None:
         arguments["random_state"] = 0  # the same for all parts
     if outputs.quiet:
@@ -118,7 +132,25 @@ def interactions(
     if shard is not None:
         outputs.write_part(found)
         return
+    if asked:
+        beside = {name: arguments[name] for name in ("covariates", "strata", "n_jobs")}
+        r2 = DEFAULT_R2 if outputs.clump is None else outputs.clump
+        found = found.with_tagging(X, y, r2=r2, **asked, **beside)
     outputs.write(found, data=data, dropped=how_to_read["drop"], record=record)
+
+
+def _tagging_asked(values: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of tagging out of the values of all options; none where it is not asked for."""
+    wanted = values.pop("tagging")
+    asked = {name: values.pop(name) for name in ("window", "dense")}
+    if not wanted:
+        for name, value in asked.items():
+            if value is not None:
+                raise click.UsageError(f"--{name} is for --tagging: give --tagging too")
+        return {}
+    if values["holdout"] is not None or values["groups"] is not None:
+        raise click.UsageError("--tagging does not go with --holdout or --groups: leave one of them out")
+    return asked
 
 
 def _listed(given: tuple[str, ...]) -> list[str] | None:

@@ -17,7 +17,10 @@ from interplay.cli.config import record_command, use_config
 from interplay.cli.errors import NotWrittenError, writing
 from interplay.cli.options import option
 from interplay.files.whole_file import check_writable
+from interplay.results.clump_table import check_r2
 from interplay.results.table_file import check_table_ending, table_bytes, write_table
+from interplay.statistics.clumps import DEFAULT_R2
+from interplay.statistics.linkage import FLOOR
 
 if TYPE_CHECKING:
     from interplay.cli.expected_work import ExpectedWork
@@ -35,6 +38,11 @@ OUTPUT_OPTIONS = (
            help="Print the table to stdout in this format."),
     option("--report", metavar="FILE", help="Write an HTML report."),
     option("--save", metavar="FILE", help="Save the whole result, for `interplay report` and interplay.load()."),
+)  # fmt: skip
+CLUMP_OPTION = option(
+    "--clump", type=float, default=DEFAULT_R2, metavar="R2",
+    help="Take finds whose members have at least this r² with those of a stronger one as one signal, in summary, "
+    "report and network.",
 )  # fmt: skip
 QUIET_OPTION = option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
 #: Options of commands that run a search.
@@ -64,6 +72,8 @@ class Outputs:
         Values of the options; `config_out` is the file of --write-config.
     quiet : bool
         Whether to print only requested results.
+    clump : float or None
+        The r² of --clump.
     """
 
     out: str | None
@@ -72,6 +82,7 @@ class Outputs:
     save: str | None
     quiet: bool
     config_out: str | None
+    clump: float | None = None
 
     @classmethod
     def taken_from(cls, values: dict[str, Any]) -> Outputs:
@@ -88,6 +99,8 @@ class Outputs:
                 "--format is for the table on stdout: leave it out, because the file extension of --out gives the "
                 "format"
             )
+        if self.clump is not None:
+            check_r2(self.clump, FLOOR, name="--clump")
         if shard is not None:
             self._check_shard(shard)
         files = {
@@ -128,6 +141,10 @@ class Outputs:
         drawn = {} if record is None else {"random_state": found.settings["random_state"]}
         repeats = _repeated_command(click.get_current_context(), **drawn)
         found = found.with_source(file=data, dropped=dropped, command=repeats)
+        if self.clump is not None:
+            from interplay.results.combined import Combined
+
+            found = found if isinstance(found, Combined) else found.with_clumps(self.clump)
         files: dict[str, tuple[str | None, Write]] = {
             "save": (self.save, found.save),
             "out": (None if self.out == "-" else self.out, lambda path: write_table(found.table, path)),

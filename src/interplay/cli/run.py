@@ -10,14 +10,14 @@ from interplay.cli.all_problems import accepting, all_problems_at_once, check_se
 from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, select_arguments
-from interplay.cli.outputs import SEARCH_OPTIONS, Outputs
+from interplay.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.cli.times import TIME_OPTIONS, check_times
 from interplay.readers.data_file import read_data
 
 
 @click.command(
     epilog=files_in_words() + EXIT_CODES,
-    params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *SELECT_OPTIONS, *SEARCH_OPTIONS],
+    params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *SELECT_OPTIONS, CLUMP_OPTION, *SEARCH_OPTIONS],
 )
 def run(
     data: str, time: str | None, event: str | None, shard: str | None, config: str | None, dry_run: bool, **values: Any

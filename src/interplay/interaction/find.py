@@ -33,6 +33,7 @@ from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
+from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
@@ -336,4 +337,14 @@ def named_result(
         ),
         settings=settings,
         provenance=provenance,
+        linkage=_linkage(task, tested, coded),
     )
+
+
+def _linkage(task: InteractionTask, tested: TupleTests, coded: CodedComparison) -> Linkage | None:
+    """Compare the members of the listed tuples with each other; not of a part, whose tuples are not all."""
+    if task.shard is not None:
+        return None
+    variables = np.unique(tested.tuples)
+    by_rank = ~coded.coder.is_discrete[variables]
+    return make_linkage(coded.coder.table, variables, task.numbers(variables), by_rank, task.family.positions)

@@ -61,10 +61,14 @@ class InteractionPlots:
         return ax
 
     def network(self, ax: Axes | None = None, *, max_tuples: int = 60) -> Axes:
-        """Draw what interacts as a network: a line between every two members of a significant tuple."""
+        """Draw what interacts as a network: a line between every two members of a significant tuple.
+
+        Of tuples with correlated members, the leads are drawn (`Interactions.clumps`).
+        """
         result = self._result
         ax = axes_or_new(ax, 5.5, 5)
-        rows = np.flatnonzero(result.is_significant)[: check_int("max_tuples", max_tuples, low=1)]
+        leads = result.is_significant if result.leads is None else result.leads
+        rows = np.flatnonzero(leads)[: check_int("max_tuples", max_tuples, low=1)]
         if not len(rows):
             return say_instead(ax, "no tuple has a significant interaction")
         nodes, edges, weight = _network(result, rows)
@@ -73,7 +77,11 @@ class InteractionPlots:
             ax.plot(*place[[a, b]].T, color="0.6", linewidth=0.6 + 4 * share, zorder=1, solid_capstyle="round")
         ax.scatter(place[:, 0], place[:, 1], s=60, facecolor=RELEVANT, edgecolor=RELEVANT, zorder=2)
         name_nodes(ax, [result.names[v] for v in nodes], place, fontsize=9)
-        ax.set_title(f"interactions; thicker lines have larger {_STATISTIC[result.scale is not None]}", fontsize=10)
+        joined = int(result.is_significant.sum() - leads.sum())
+        others = f"\n{joined} correlated tuples are not drawn" if joined else ""
+        ax.set_title(
+            f"interactions; thicker lines have larger {_STATISTIC[result.scale is not None]}{others}", fontsize=10
+        )
         return ax
 
     def why(self, row: int = 0, ax: Axes | None = None) -> Axes:

@@ -8,6 +8,8 @@
     verdict_words.py          on verdicts of tuples
     interaction_page.py   Interactions     → the page; its sentences are in interaction_words.py
     interaction_words.py      and, with notes, in results/interaction_summary.py
+    clump_section.py      Interactions     → its section on clumps of correlated tuples
+    tagging_section.py    Interactions     → its section on columns that explain a lead
     about.py              provenance       → outcome, file, samples, date; the call that repeats the run
     numbers.py            numbers and names as the report writes them
 

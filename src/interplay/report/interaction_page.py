@@ -11,14 +11,17 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
+from interplay.report.clump_section import clumps_section
 from interplay.report.interaction_words import summary_sentences
 from interplay.report.page import filled_page, joined_scripts
+from interplay.report.tagging_section import tagging_methods, tagging_section
 from interplay.results.interaction_table import cell_in_words, effect_in_words
 from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.tagging import EXPLAINED
 
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts
@@ -55,6 +58,7 @@ def interactions_page(result: Interactions) -> str:
         headline=escape(result.headline()),
         details=escape(result.details()),
         notes="\n".join(f'<p class="note">{escape(note)}</p>' for note in result.notes()),
+        clumps=clumps_section(result) + tagging_section(result),
         table=_table(result),
         cells=_cells_section(result),
         cells_link='      <a href="#cells">Cells</a>\n' if len(result) else "",
@@ -81,7 +85,7 @@ def _cells_section(result: Interactions) -> str:
 
 def methods_words(result: Interactions) -> str:
     """Return a paragraph for the methods section of a paper."""
-    return f"{_search_words(result)}{_smooth_words(result)}"
+    return f"{_search_words(result)}{_smooth_words(result)}{tagging_methods(result)}"
 
 
 def _smooth_words(result: Interactions) -> str:
@@ -230,11 +234,10 @@ def _beside(result: Interactions, row: int) -> list[str]:
 
 def _row(result: Interactions, row: int, has_effect: bool) -> str:
     tested, first = result.tested, result.first
-    of_cutting = tested.is_of_cutting(result.settings["level"])[row]
     badge = (
         '<span class="badge">interaction</span>'
         if result.is_significant[row]
-        else f'<span class="badge no">{"effect of cutting" if of_cutting else "not significant"}</span>'
+        else f'<span class="badge no">{escape(_why_not(result, row))}</span>'
     )
     if has_effect:
         effect = [_number(tested.estimate[row]), f"{_number(tested.ci_low[row])} … {_number(tested.ci_high[row])}"]
@@ -256,6 +259,15 @@ def _row(result: Interactions, row: int, has_effect: bool) -> str:
         if has_effect:
             cells.append(_td(_number(first.estimate[row])))
     return f'<tr data-significant="{str(bool(result.is_significant[row])).lower()}">{"".join(cells)}</tr>'
+
+
+def _why_not(result: Interactions, row: int) -> str:
+    """Say why a tuple is not called an interaction."""
+    judged = None if result.tagged is None else result.tagged.verdict_of(row)
+    if judged is not None and judged[0] == EXPLAINED:
+        return f"explained by {', '.join(printable(name) for name in judged[1])}"
+    of_cutting = result.tested.is_of_cutting(result.settings["level"])[row]
+    return "effect of cutting" if of_cutting else "not significant"
 
 
 def _tuple_card(result: Interactions, row: int) -> str:

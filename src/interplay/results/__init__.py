@@ -11,6 +11,10 @@
     synergy_table.py           tuples that explain relevant variables → a table, a graph
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tests → columns with names, a graph
+    clump_table.py             leads, and tuples or variables that are correlated with them → a table
+    tagging.py                 leads, samples, more columns → verdicts: does another column explain a lead?
+    neighbours.py              columns near the members of leads → columns of their effects
+    tagged.py                  Tagging: the verdicts, as a result holds them
     interaction_summary.py     Interactions → a few lines of text
     combined.py                Combined: tests of several studies as one
     combined_summary.py        Combined → its table, a few lines of text

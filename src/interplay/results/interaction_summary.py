@@ -65,6 +65,8 @@ def notes(found: Interactions) -> list[str]:
     """Return cautions on how to read the numbers, in sentences."""
     candidates = [
         _on_selection(found),
+        _on_clumps(found),
+        "" if found.tagged is None or not found.tagged.verdict else found.tagged.in_words(),
         _on_sparse_tuples(found),
         _on_variances(found),
         _on_scales(found),
@@ -79,6 +81,17 @@ def _on_selection(found: Interactions) -> str:
         return ""
     how = "from new samples" if found.is_permuted else "from new samples (replicate() or holdout=)"
     return f"Effects of tuples that were selected by significance are overestimated: get unbiased estimates {how}."
+
+
+def _on_clumps(found: Interactions) -> str:
+    leads = found.leads
+    if leads is None or leads.sum() == found.is_significant.sum():
+        return ""
+    n_leads, n_found = int(leads.sum()), int(found.is_significant.sum())
+    return (
+        f"{n_found} significant tuples are {n_leads} {'signal' if n_leads == 1 else 'signals'}: members of the others "
+        f"are correlated with those of a stronger tuple (r² ≥ {found.clump_r2:g}); clumps() lists them."
+    )
 
 
 def _on_sparse_tuples(found: Interactions) -> str:

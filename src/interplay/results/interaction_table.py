@@ -150,14 +150,17 @@ def cell_in_words(result: Interactions, row: int) -> str:
     return f"{where}: {result.outcome.labels[tested.residual_class[row]]}"
 
 
-def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Graph:
+def interaction_graph(result: Interactions, *, only_significant: bool, only_leads: bool = False) -> nx.Graph:
     """See `Interactions.graph`."""
     with needing("networkx", "graph", "the graph needs"):
         import networkx as nx
 
     graph = nx.Graph()
     tested = result.tested
+    leads = result.leads
     rows = np.flatnonzero(result.is_significant) if only_significant else np.arange(len(tested))
+    if only_leads and leads is not None:
+        rows = np.flatnonzero(leads)
     for row in rows.tolist():  # smallest p-value first: its edge stays
         members = result.members_of(row)
         about = {
@@ -166,7 +169,7 @@ def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Gra
             "p_value": float(tested.p_value[row]),
             "p_adjusted": float(tested.p_adjusted[row]),
             effect_name(tested): float(tested.estimate[row]),
-        }
+        } | ({} if leads is None else {"lead": bool(leads[row])})
         for one, other in combinations(members, 2):
             if not graph.has_edge(one, other):
                 graph.add_edge(one, other, **about)

@@ -15,6 +15,7 @@ from interplay.base.checks import check_int, shown
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.files.types import Check
+from interplay.results.clump_table import check_r2, interaction_clumps, significant_leads
 from interplay.results.interaction_summary import (
     details,
     headline,
@@ -25,8 +26,11 @@ from interplay.results.interaction_summary import (
 )
 from interplay.results.interaction_table import first_columns, interaction_columns, interaction_graph
 from interplay.results.result import Result
+from interplay.results.tagged import Tagging
+from interplay.statistics.clumps import DEFAULT_R2
 from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.linkage import FLOOR, Linkage
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 if TYPE_CHECKING:
@@ -72,6 +76,12 @@ class Interactions(Result):
     smallest : TestedTuples, TestedNumbers, TestedTimes or None
         The tuples with the smallest p-values, where nothing is significant, nothing else was asked for and the search
         was short.
+    linkage : Linkage or None
+        Which members of listed tuples are correlated; None of parts, and of very many members. See `clumps`.
+    tagged : Tagging or None
+        Verdicts on the leads, of `with_tagging`: tuples that another column explains are not significant.
+    clump_r2 : float
+        The r² from which on summary, report and network take correlated tuples as one signal; see `with_clumps`.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -86,6 +96,9 @@ class Interactions(Result):
     first: TestedTuples | TestedNumbers | TestedTimes | None = None
     is_exhaustive: bool = True
     smallest: TestedTuples | TestedNumbers | TestedTimes | None = None
+    linkage: Linkage | None = None
+    tagged: Tagging | None = None
+    clump_r2: Annotated[float, Check(above=0, high=1)] = DEFAULT_R2
 
     def __len__(self) -> int:
         return len(self.tested)
@@ -127,9 +140,11 @@ class Interactions(Result):
     def is_significant(self) -> BoolArray:
         """Which of the listed tuples have an adjusted p-value below the significance level.
 
-        Of cut numbers, beside smooth effects of the numbers as well.
+        Of cut numbers, beside smooth effects of the numbers as well. Tuples that another column explains
+        (`with_tagging`) are not significant.
         """
-        return self.tested.is_significant(self.settings["level"])
+        significant = self.tested.is_significant(self.settings["level"])
+        return significant if self.tagged is None else significant & ~self.tagged.is_explained
 
     @property
     def significant(self) -> list[tuple[str, ...]]:
@@ -187,7 +202,11 @@ class Interactions(Result):
     def only_significant(self) -> Interactions:
         """Return the same result without the listed tuples that are not significant."""
         rows = np.flatnonzero(self.is_significant)
-        return replace(self, tested=self.tested.chosen(rows))
+        return replace(
+            self,
+            tested=self.tested.chosen(rows),
+            tagged=None if self.tagged is None else self.tagged.chosen(rows),
+        )
 
     def members_of(self, row: int) -> tuple[str, ...]:
         """Return the names of the members of the tuple in a row of the table."""
@@ -219,19 +238,209 @@ class Interactions(Result):
             f"tuple has at most {MAX_NUMBERS} cells times classes"
         )
 
-    def graph(self, *, only_significant: bool = True) -> nx.Graph:
+    def clumps(self, r2: float = DEFAULT_R2, *, X: Any = None, positions: Any = None) -> pd.DataFrame:
+        """Return the leads among the listed tuples: tuples of correlated members are one signal.
+
+        In order of their p-values, a tuple joins the first lead whose members match its own one to one: each is the
+        same variable, or has an r² of at least `r2` with it. Otherwise it is a lead itself. r² is the squared
+        correlation of values that were not cut (dosages of genotypes) and of ranks of numbers that were; of labels it
+        is the square of Cramér's V, and of labels and numbers the squared correlation ratio.
+
+        Parameters
+        ----------
+        r2 : float
+            The threshold, from 0.05 to 1.
+        X : table-like, optional
+            The samples. Needed where the result does not hold the correlations of the members: merged from parts.
+        positions : array-like, dict or table, optional
+            Of the variables, as in `interactions`, for the span; those of the search, or of a .bed file, are known.
+
+        Returns
+        -------
+        DataFrame
+            One row for each lead, smallest p-value first. Columns: members; p_value, p_adjusted and significant of the
+            lead; size, the number of tuples of the clump, the lead included; n_variables, the different variables in
+            them; joined, the members of the other tuples; and where positions are known span, the places between which
+            the variables lie that match each member of the lead.
+
+        Examples
+        --------
+        Columns 5 and 6 are noisy copies of columns 0 and 1, which interact:
+
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(1)
+        >>> X = rng.normal(size=(800, 12))
+        >>> X[:, 5:7] = X[:, :2] + 0.4 * rng.normal(size=(800, 2))
+        >>> y = (X[:, 0] > 0) ^ (X[:, 1] > 0) ^ (rng.random(800) < 0.2)
+        >>> found = interplay.interactions(X, y)
+        >>> len(found.significant), found.clumps()[["members", "size"]].values.tolist()
+        (4, [[('x0', 'x1'), 4]])
+        """
+        return interaction_clumps(self, r2, X, positions)
+
+    def with_clumps(self, r2: float) -> Interactions:
+        """Return the same result with another r² for the clumps in summary, report and network."""
+        return replace(self, clump_r2=check_r2(r2, FLOOR))
+
+    @cached_property
+    def leads(self) -> BoolArray | None:
+        """Which of the listed tuples are significant leads at `clump_r2`; None where correlations are not known."""
+        return significant_leads(self)
+
+    def tagging(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        window: float | None = None,
+        positions: Any = None,
+        dense: Any = None,
+        covariates: Any = None,
+        strata: Any = None,
+        r2: float = DEFAULT_R2,
+        max_neighbours: int = 500,
+        complete: bool = False,
+        n_jobs: int | None = None,
+    ) -> pd.DataFrame:
+        """Say of each significant lead whether it is an interaction, or the shadow of a cause that its members tag.
+
+        Two columns that tag one cause show an interaction that does not exist. The interaction of each lead (`clumps`)
+        is tested again in models with the effects of each neighbour, one at a time, and of the strongest jointly:
+        logistic or multinomial for classes, linear on the scale of the search for numbers.
+
+        - "explained": a neighbour has an effect beside the members (p < 0.05, times the number of neighbours), and
+          beside it the interaction is not significant (p ≥ 0.02).
+        - "cannot be told": no neighbour explains it, but the members are correlated (p < 0.02), close to each other, or
+          have neighbours that are correlated. A haplotype of two markers with an untyped cause looks the same as an
+          interaction of the two. Also where samples are too few.
+        - "holds": significant beside every neighbour, and the members are not correlated with each other, or a column
+          explains their correlation and not their interaction.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_vars)
+            The samples in which the tuples were found. Variables are matched by name.
+        y : (n_samples,) array-like, or str
+            Their outcome, or the name of its column.
+        window : float, optional
+            Neighbours are the columns up to this distance from a member, on its chromosome; 1,000,000 where positions
+            are known. Without positions, neighbours are the columns that are most correlated with a member.
+        positions : array-like, dict or table, optional
+            Of the variables, as in `interactions`; a .bed file has its own.
+        dense : table-like or path, optional
+            A table with more columns of the same samples in the same order, such as imputed genotypes, whose columns
+            are neighbours too; or its file, as `interplay.io.read_data` and `interplay.genetics.read_bed` read it.
+        covariates, strata : optional
+            As in `interactions`; they stay in all models.
+        r2 : float
+            Of the clumps.
+        max_neighbours : int
+            Neighbours of a lead, the most correlated ones, at most.
+        complete : bool
+            Whether X and `dense` hold every variant near the members, as sequences do. Then correlated members whose
+            interaction no neighbour explains hold.
+        n_jobs : int, optional
+            Threads; all cores if not given.
+
+        Returns
+        -------
+        DataFrame
+            One row per lead. Columns: members; verdict; by, the names of the columns that explain it; p_value and
+            p_adjusted of the search; p_interaction, of the same models without neighbours; p_neighbour and p_given, of
+            the columns that explain, or of the one that comes nearest to it, beside the members, and of the interaction
+            beside them; n_neighbours; r2, the largest between two members; reason.
+
+        Examples
+        --------
+        A cause that lies on chromosomes with both of two markers, with an effect of its own:
+
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> markers = rng.random((2, 1000, 2)) < 0.4
+        >>> cause = markers.all(axis=0)
+        >>> X = np.column_stack([each.sum(axis=1) for each in (*markers, cause)])
+        >>> y = X[:, 2] + rng.normal(size=1000)
+        >>> found = interplay.interactions(X, y)
+        >>> found.tagging(X, y)[["members", "verdict", "by"]].values.tolist()
+        [[('x0', 'x1'), 'explained', ('x2',)]]
+        """
+        again = self.with_tagging(
+            X,
+            y,
+            window=window,
+            positions=positions,
+            dense=dense,
+            covariates=covariates,
+            strata=strata,
+            r2=r2,
+            max_neighbours=max_neighbours,
+            complete=complete,
+            n_jobs=n_jobs,
+        )
+        assert again.tagged is not None
+        return again.tagged.table(self)
+
+    def with_tagging(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        window: float | None = None,
+        positions: Any = None,
+        dense: Any = None,
+        covariates: Any = None,
+        strata: Any = None,
+        r2: float = DEFAULT_R2,
+        max_neighbours: int = 500,
+        complete: bool = False,
+        n_jobs: int | None = None,
+    ) -> Interactions:
+        """Return the same result with the verdicts of `tagging`, which report and summary then show.
+
+        Tuples that another column explains, and tuples of their clumps, are no longer significant.
+
+        Parameters
+        ----------
+        X, y, window, positions, dense, covariates, strata, r2, max_neighbours, complete, n_jobs
+            As in `tagging`.
+        """
+        from interplay.results.tagging import tag
+
+        found = replace(self, tagged=None)
+        tagged = tag(
+            found,
+            X,
+            y,
+            window=window,
+            positions=positions,
+            dense=dense,
+            covariates=covariates,
+            strata=strata,
+            r2=check_r2(r2, FLOOR),
+            max_neighbours=max_neighbours,
+            complete=complete,
+            n_jobs=n_jobs,
+        )
+        return replace(found, tagged=tagged)
+
+    def graph(self, *, only_significant: bool = True, only_leads: bool = False) -> nx.Graph:
         """Return the tuples as a networkx graph: an edge between every two members of a tuple.
 
         Nodes are names. Edges have members (the whole tuple), weight (G² or F), p_value, p_adjusted and, for two levels
         and two classes, log_or, or effect for an outcome of numbers; of several tuples with both members, those of the
-        smallest p-value. Needs ``interplay[graph]``.
+        smallest p-value. lead says whether the tuple is a significant lead at `clump_r2` (see `clumps`). Needs
+        ``interplay[graph]``.
 
         Parameters
         ----------
         only_significant : bool
             Leave out listed tuples that are not significant.
+        only_leads : bool
+            Leave out tuples that are not significant leads, where correlations are known.
         """
-        return interaction_graph(self, only_significant=only_significant)
+        return interaction_graph(self, only_significant=only_significant, only_leads=only_leads)
 
     @property
     def plot(self) -> InteractionPlots:

@@ -68,6 +68,7 @@ def is_selection(selection: Selection) -> bool:
         and n_runs > 0
         and np.array_equal(np.sort(selection.ranked), np.flatnonzero(selection.is_relevant))
         and _are_of_dimensions(selection)
+        and (selection.linkage is None or bool(np.isin(selection.ranked, selection.linkage.variables).all()))
         and all(_is_test_of(test, len(selection.comparisons)) for test in selection.tests)
         and all(curves.run < n_runs for curves in selection.survival_curves)
         and all(
@@ -92,7 +93,9 @@ def is_interactions(result: Interactions) -> bool:
         and have_types(_NO_OUTCOME | result.provenance.get("outcome", {}), _OUTCOME)
         and result.settings.get("scale") in (None, *SCALE_CHOICES)
         and (result.first is None or _are_alike(result.first, tested))
+        and (result.tagged is None or len(result.tagged.lead_of) == len(tested))
         and cut.issuperset(np.unique(tested.tuples).tolist())
+        and (result.linkage is None or bool(np.isin(tested.tuples, result.linkage.variables).all()))
         and all(_has_classes(counts, n_classes) for counts in result.counts)
         and _are_places(result, n_classes)
     )

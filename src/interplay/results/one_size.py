@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int
 from interplay.results.interactions import Interactions
 from interplay.results.run import chosen_run, smallest_log_p
+from interplay.statistics.linkage import Linkage
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 
 if TYPE_CHECKING:
@@ -47,7 +49,14 @@ def one_size(selection: Selection, dimensions: int) -> Selection:
             replace(counts, run=place[counts.run]) for counts in selection.tuple_counts if counts.run in place
         ),
         tests=(),
+        linkage=_linkage_of(selection, ranked),
     )
+
+
+def _linkage_of(selection: Selection, variables: IntArray) -> Linkage | None:
+    """Return the correlations that the selection holds, if it holds them of all these variables."""
+    linkage = selection.linkage
+    return linkage if linkage is not None and np.isin(variables, linkage.variables).all() else None
 
 
 def selection_interactions(selection: Selection, dimensions: int | None, run: int | str | None) -> Interactions:
@@ -82,4 +91,6 @@ def selection_interactions(selection: Selection, dimensions: int | None, run: in
         settings={**s, "top": None, "max_p": None},
         provenance=selection.provenance,
         is_exhaustive=False,
+        linkage=_linkage_of(selection, tested.tuples),
+        clump_r2=selection.clump_r2,
     )

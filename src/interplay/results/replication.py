@@ -50,7 +50,7 @@ def replicate_in(
     for v in np.unique(first.tested.tuples).tolist():
         if first.names[v] not in number_of:
             raise ValueError(f"X lacks the variable {shown(first.names[v])}, which is in one of the tuples")
-    outcome = _outcome_of(first, y, table.n_samples, strata)
+    outcome = outcome_of(first, y, table.n_samples, strata)
     tested, counts = _test_all(first, table, number_of, outcome, strata)
     n = len(tested)
     if n:
@@ -64,6 +64,7 @@ def replicate_in(
         tested=tested.chosen(order),
         first=first.tested.chosen(order),
         is_exhaustive=True,
+        tagged=None,
         n_tests=n,
         counts=tuple(counts[row] for row in order.tolist() if counts[row] is not None)[:MAX_KEPT],
         class_sizes=dict(zip(first.outcome.labels, sizes, strict=True)),
@@ -82,7 +83,7 @@ def replicate_in(
     )
 
 
-def _outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | None) -> Outcome:
+def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | None) -> Outcome:
     """Return the outcome of new samples: cut as the first ones, or numbers on the same scale."""
     if first.scale is None:
         return first.outcome.classes(y, n_samples=n_samples)

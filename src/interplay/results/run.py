@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, MaxGains
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_choice, check_int
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
@@ -147,3 +147,9 @@ def chosen_run(run: int | str | None, labels: Sequence[str]) -> int:
     if isinstance(run, str):
         return labels.index(check_choice("run", run, labels))
     return 0 if run is None else check_int("run", run, low=0, high=len(labels) - 1)
+
+
+def are_compared_by_rank(runs: Sequence[Run], variables: IntArray) -> BoolArray:
+    """Say which variables are numbers that were cut: correlations of these are of ranks, of others of values."""
+    known = {cuts.variable: cuts.is_cut for run in runs for cuts in run.cuts}
+    return np.array([known.get(v, True) for v in variables.tolist()], dtype=bool)

@@ -17,9 +17,11 @@ from interplay.results.result import Result
 from interplay.results.run import Run
 from interplay.results.selection import Selection
 from interplay.results.synergy_table import Explanations
+from interplay.results.tagged import Tagging
 from interplay.statistics.arm_p_values import ArmPValues
 from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.linkage import Linkage
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
@@ -31,7 +33,7 @@ _SELECTION = FileFormat(
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, TestedTimes, VariableCuts,
-        OutcomeCuts, ModelTests, SurvivalCurves, ArmPValues,
+        OutcomeCuts, ModelTests, SurvivalCurves, ArmPValues, Linkage,
     ),
     in_words="saved selection",
     advice=": save it again",
@@ -39,9 +41,18 @@ _SELECTION = FileFormat(
 )  # fmt: skip
 _INTERACTIONS = FileFormat(
     name="interactions",
-    version=2,
+    version=3,
     root=Interactions,
-    types=(TestedTuples, TestedNumbers, TestedTimes, OutcomeCuts, VariableCuts, TupleCounts),
+    types=(
+        TestedTuples,
+        TestedNumbers,
+        TestedTimes,
+        OutcomeCuts,
+        VariableCuts,
+        TupleCounts,
+        Linkage,
+        Tagging,
+    ),
     in_words="saved list of interactions",
     advice=": save it again",
     check=is_interactions,

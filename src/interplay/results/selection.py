@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +14,7 @@ from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_int, shown
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.files.types import Check
+from interplay.results.clump_table import check_r2, selection_clumps
 from interplay.results.one_size import one_size, selection_interactions
 from interplay.results.result import Result
 from interplay.results.run import Run
@@ -30,6 +31,8 @@ from interplay.statistics.arm_p_values import (
 )
 from interplay.statistics.arms import arm_of_tuples, found_in_words
 from interplay.statistics.association import clusters
+from interplay.statistics.clumps import DEFAULT_R2
+from interplay.statistics.linkage import FLOOR, Linkage
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.survival.survival_curves import SurvivalCurves
@@ -86,6 +89,11 @@ class Selection(Result):
         Kaplan and Meier's curves of the cells of the same tuples, if the outcome is a time.
     tests : tuple of ArmPValues
         The tests that the p-values are combined from; none if `dimensions` is one number.
+    linkage : Linkage or None
+        Which of the relevant variables, and of the members of their tuples, are correlated; None of parts that were
+        merged without X, and of very many variables. See `clumps`.
+    clump_r2 : float
+        The r² from which on the summary takes correlated variables as one signal; see `with_clumps`.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -102,6 +110,8 @@ class Selection(Result):
     in_model: ModelTests | None = None
     survival_curves: tuple[SurvivalCurves, ...] = ()
     tests: tuple[ArmPValues, ...] = ()
+    linkage: Linkage | None = None
+    clump_r2: Annotated[float, Check(above=0, high=1)] = DEFAULT_R2
 
     @property
     def relevant(self) -> list[str]:
@@ -427,6 +437,45 @@ class Selection(Result):
         significance.
         """
         return clusters(self.correlation, self.relevant, threshold)
+
+    def clumps(self, r2: float = DEFAULT_R2, *, X: Any = None, positions: Any = None) -> pd.DataFrame:
+        """Return the leads among the relevant variables: variables correlated with a stronger one join it.
+
+        In order of their p-values, a variable joins the first lead with which it has an r² of at least `r2`. r² is as
+        in `Interactions.clumps`. Unlike `clusters`, a clump does not grow along a chain of correlations.
+
+        Parameters
+        ----------
+        r2 : float
+            The threshold, from 0.05 to 1.
+        X : table-like, optional
+            The samples. Needed where the result does not hold the correlations: merged from parts without X.
+        positions : array-like, dict or table, optional
+            Of the variables, as in `interactions`, for the span; those of a .bed file are known.
+
+        Returns
+        -------
+        DataFrame
+            One row for each lead, smallest p-value first. Columns: variable; p_value and p_adjusted of the lead; size,
+            the number of variables of the clump, the lead included; joined, the names of the others; and where
+            positions are known span.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 10))
+        >>> X[:, 7] = X[:, 2] + 0.5 * rng.normal(size=400)
+        >>> clumps = interplay.select(X, X[:, 2] > 0, dimensions=1, random_state=0).clumps()
+        >>> clumps[["variable", "size", "joined"]].values.tolist()
+        [['x2', 2, ['x7']]]
+        """
+        return selection_clumps(self, r2, X, positions)
+
+    def with_clumps(self, r2: float) -> Selection:
+        """Return the same result with another r² for the clumps in the summary."""
+        return replace(self, clump_r2=check_r2(r2, FLOOR))
 
     @property
     def adjustment(self) -> str:

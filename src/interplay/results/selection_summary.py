@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from interplay.base.text import printable
 from interplay.results import summary_words as words
+from interplay.statistics.clumps import clump_tuples
 from interplay.statistics.few_samples import note_on_sparse_tuples
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ def summary_text(selection: Selection) -> str:
             *_headings(selection),
             *words.notes_on_outcome(selection.provenance),
             *_relevant_variables(selection),
+            *_on_clumps(selection),
             *_model_in_words(selection),
             *_on_sparse_tuples(selection),
             *_cautions_in_words(selection),
@@ -44,6 +48,21 @@ def _headings(selection: Selection) -> list[str]:
         + f"{_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
         + f"seed {s['random_state']}",
+    ]
+
+
+def _on_clumps(selection: Selection) -> list[str]:
+    """Return a line where relevant variables are correlated with each other."""
+    linkage, n = selection.linkage, len(selection.ranked)
+    if linkage is None or selection.clump_r2 < linkage.floor or n < 2:
+        return []
+    lead_of = clump_tuples(selection.ranked[:, np.newaxis], linkage, selection.clump_r2)
+    n_leads = len(np.unique(lead_of))
+    if n_leads == n:
+        return []
+    return [
+        f"Note: the {n} relevant variables are {n_leads} {'signal' if n_leads == 1 else 'signals'}: the others are "
+        f"correlated with a stronger one (r² ≥ {selection.clump_r2:g}); clumps() lists them."
     ]
 
 

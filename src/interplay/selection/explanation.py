@@ -15,12 +15,13 @@ from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.interaction.tests import Tables, kept_counts, tuple_tables
-from interplay.results.run import Run
+from interplay.results.run import Run, are_compared_by_rank
 from interplay.results.selection import Selection
 from interplay.selection.best_tuples import explain
 from interplay.selection.cautions import find_cautions, warn_of_cautions
 from interplay.selection.runs import SearchedSelection
 from interplay.selection.selected_tuples import adjusted_tests, make_selected_tests
+from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.survival.survival_curves import SurvivalCurves, survival_curves
 from interplay.study.survival import Survival
 from interplay.study.table import Table
@@ -63,6 +64,7 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         tuple_counts=tuple(counted),
         survival_curves=tuple(curves),
         correlation=_correlation(task.study.table, found.ranked),
+        linkage=_linkage(data, found, runs),
         provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
     )
 
@@ -135,6 +137,13 @@ def _survival_curves(
         codes = coded.coder.codes_of(counts.discretization, counts.members).codes.astype(np.int64)
         cells = np.ravel_multi_index(tuple(codes), counts.counts.shape[:-1])
         yield survival_curves(here.time, here.event, np.asarray(cells), counts, here.entry)
+
+
+def _linkage(data: SearchedSelection, found: Selection, runs: list[Run]) -> Linkage | None:
+    """Compare the relevant variables, and the members of all tuples that were tested, with each other."""
+    members = [tested.tuples.ravel() for run in runs for tested in run.tested]
+    variables = np.unique(np.concatenate([found.ranked, *members]))
+    return make_linkage(data.task.study.table, variables, variables, are_compared_by_rank(runs, variables))
 
 
 def _correlation(table: Table, ranked: IntArray) -> FloatArray:

@@ -33,6 +33,10 @@
     model_tests.py         relevant variables in the full model
     verdicts.py            tests of tuples    → interaction, additive, unclear
     association.py         two variables      → how much they say the same; groups of redundant variables
+    linkage.py             columns            → which are correlated, as a sparse list of r²
+    clumps.py              tuples, r²         → leads, and the tuples that join each
+    neighbour_screen.py    a tuple, columns   → statistics of many neighbours at once, by linear models
+    tagging.py             a tuple, columns   → holds, explained by a column, cannot be told
     leaks.py               values + classes   → is a column a leak of the outcome?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     survival/              times              → tests in Cox's model, log-rank tests, curves, concordance

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.study.columns import is_missing
-from interplay.study.table import Table
 
 #: The chromosome of a variable that a dict or table of positions does not name: it is far from all others. PLINK's "0",
 #: for variants that are not placed, is a chromosome like any other: their position is 0, and they are close together.
@@ -23,6 +22,16 @@ _WANTED = (
 )
 
 
+class Named(Protocol):
+    """Variables with names, and with positions where these are known: a Table."""
+
+    @property
+    def names(self) -> list[str]: ...
+
+    @property
+    def positions(self) -> list[tuple[str, float]] | None: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Positions:
     """Where the variables of a table lie.
@@ -32,17 +41,20 @@ class Positions:
     chromosome : (n_vars,) int64
         Numbers of chromosomes, in any order; `NOWHERE` for variables that `positions` does not name.
     position : (n_vars,) float64
+    labels : list of str
+        Names of the chromosomes, by their numbers.
     """
 
     chromosome: IntArray
     position: FloatArray
+    labels: list[str] = field(default_factory=list)
 
     def of(self, variables: IntArray) -> Positions:
         """Return the positions of some variables."""
-        return Positions(self.chromosome[variables], self.position[variables])
+        return Positions(self.chromosome[variables], self.position[variables], self.labels)
 
 
-def make_positions(positions: Any, table: Table) -> Positions:
+def make_positions(positions: Any, table: Named) -> Positions:
     """Return the positions of a table's variables, given in one of several ways.
 
     Examples
@@ -64,7 +76,7 @@ def make_positions(positions: Any, table: Table) -> Positions:
         by_name = _from_frame(positions)
     else:
         entries = list(positions) if hasattr(positions, "__iter__") and not isinstance(positions, str) else None
-        if entries is None or len(entries) != table.n_vars:
+        if entries is None or len(entries) != len(table.names):
             raise ValueError(f"positions must be {_WANTED}; not {shown(positions)}")
         by_name = dict(zip(table.names, entries, strict=True))
     unknown = [name for name in by_name if name not in set(table.names)]
@@ -103,7 +115,7 @@ def _numbered(by_name: Mapping[Any, Any], names: Sequence[str]) -> Positions:
         if name in by_name:
             where, position[v] = _place(name, by_name[name])
             chromosome[v] = number_of.setdefault(where, len(number_of))
-    return Positions(chromosome, position)
+    return Positions(chromosome, position, list(number_of))
 
 
 def _place(name: str, entry: Any) -> tuple[str, float]:

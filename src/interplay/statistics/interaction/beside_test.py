@@ -74,7 +74,7 @@ def nested_models(
     known = np.arange(levels.shape[1]) if known is None else known
     if dosages is not None:
         smaller, larger = _products(dosages, stratum)
-        return _models(np.hstack([smaller, columns]), larger, known)
+        return models_of(np.hstack([smaller, columns]), larger, known)
     cells = cells_of(levels, stratum)
     if isinstance(outcome, NumberOutcome):
         rows = np.flatnonzero(np.bincount(cells)[cells] >= fewest_in_cell(outcome.values))
@@ -83,10 +83,11 @@ def nested_models(
     if not len(known):
         return NestedModels(np.empty((0, 0)), 0, known)
     parts = [cell_columns(cells_of(np.array(part), stratum)) for part in combinations(levels, len(levels) - 1)]
-    return _models(np.hstack([*parts, columns]), cell_columns(cells), known)
+    return models_of(np.hstack([*parts, columns]), cell_columns(cells), known)
 
 
-def _models(smaller: FloatArray, more: FloatArray, rows: IntArray) -> NestedModels:
+def models_of(smaller: FloatArray, more: FloatArray, rows: IntArray) -> NestedModels:
+    """Return two models by their columns, those of the smaller one and those that the larger one has beside."""
     smaller = independent_columns(smaller)
     return NestedModels(independent_columns(np.hstack([smaller, more])), smaller.shape[1], rows)
 
@@ -123,7 +124,10 @@ def values_beside(outcome: NumberOutcome, models: NestedModels) -> tuple[float, 
     finite = np.isfinite(values)
     if not finite.all():
         kept = models.columns[finite]
-        models, values = _models(kept[:, : models.n_smaller], kept[:, models.n_smaller :], models.rows), values[finite]
+        models, values = (
+            models_of(kept[:, : models.n_smaller], kept[:, models.n_smaller :], models.rows),
+            values[finite],
+        )
     if not len(values) or models.df <= 0:
         return 0.0, 0
     values = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))

@@ -1,0 +1,225 @@
+"""Leads, and the tables that their samples have → the neighbours of each lead, as columns of their effects.
+
+Neighbours are the columns within a window of positions around a member, or the columns most correlated with one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.statistics.linkage import linkage_rows, scaled_rows, squared_associations
+from interplay.statistics.tagging import Neighbours
+from interplay.study.positions import NOWHERE, Positions
+from interplay.study.table import Table
+
+#: Columns that are read at a time.
+_BLOCK = 2000
+
+#: Without positions, neighbours have at least this r² with a member, and a correlation beyond chance.
+_LEAST_R2 = 0.01
+_CHANCE = 10.8  # χ² of one degree of freedom, p = 0.001
+
+#: Columns of effects that are kept at a time, in bytes.
+_MAX_KEPT_BYTES = 1 << 29
+
+#: Whole numbers within this range are dosages or grades, compared as they are; others by their ranks.
+_MAX_RANGE = 4
+
+#: The most frequent levels of a label have an effect of their own, the others one together.
+_MAX_LEVELS = 8
+
+#: A column explains the correlation of two members if it has at least this r² with both, and their partial correlation
+#: given the column, times the root of the number of samples, is smaller than this.
+_BRIDGE_R2 = 0.2
+_BRIDGE_Z = 2.5
+
+Rows = npt.NDArray[np.float32]
+
+
+@dataclass
+class ColumnPool:
+    """The columns of one or two tables of the same samples.
+
+    Attributes
+    ----------
+    tables : list of Table
+    positions : list of Positions or None
+        Of the columns of each table.
+    prefixes : list of str
+        Put before the names of the columns of each table.
+    """
+
+    tables: list[Table]
+    positions: list[Positions | None]
+    prefixes: list[str]
+    _kept: dict[int, Rows] = field(default_factory=dict)
+    _bytes: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def n_samples(self) -> int:
+        return self.tables[0].n_samples
+
+    @property
+    def starts(self) -> list[int]:
+        """The number of the first column of each table, with the end."""
+        starts = [0]
+        for table in self.tables:
+            starts.append(starts[-1] + table.n_vars)
+        return starts
+
+    def name(self, number: int) -> str:
+        """Return the name of a column, by its number in the pool."""
+        which = int(np.searchsorted(self.starts, number, side="right")) - 1
+        return self.prefixes[which] + self.tables[which].names[number - self.starts[which]]
+
+    def effects(self, numbers: IntArray) -> tuple[Rows, IntArray]:
+        """Return the columns of effects of some columns, as rows, and the first row of each, with the end."""
+        with self._lock:
+            parts = self._effects(numbers)
+        if not parts:
+            return np.empty((0, self.n_samples), dtype=np.float32), np.zeros(1, dtype=np.int64)
+        return np.concatenate(parts), np.concatenate([[0], np.cumsum([len(rows) for rows in parts])]).astype(np.int64)
+
+    def _effects(self, numbers: IntArray) -> list[Rows]:
+        if self._bytes > _MAX_KEPT_BYTES:
+            self._kept.clear()
+            self._bytes = 0
+        new = np.array([v for v in numbers.tolist() if v not in self._kept], dtype=np.int64)
+        for table, start, end in zip(self.tables, self.starts, self.starts[1:], strict=False):
+            here = np.sort(new[(new >= start) & (new < end)])
+            for some in np.array_split(here, -(-len(here) // 256) or 1):
+                for v, rows in zip(some.tolist(), _effect_rows(table, some - start), strict=True):
+                    self._kept[v] = rows
+                    self._bytes += rows.nbytes
+        return [self._kept[v] for v in numbers.tolist()]
+
+    def blocks(self) -> Iterator[tuple[int, Rows, IntArray, Positions | None]]:
+        """Yield the columns block by block: number of the first, rows of their linkage, positions."""
+        for table, start, where in zip(self.tables, self.starts, self.positions, strict=False):
+            for first in range(0, table.n_vars, _BLOCK):
+                some = np.arange(first, min(first + _BLOCK, table.n_vars))
+                rows, starts = linkage_rows(table, some, _need_ranks(table, some), n_used=table.n_samples)
+                yield start + first, rows, starts, None if where is None else where.of(some)
+
+
+def find_neighbours(
+    pool: ColumnPool,
+    tuples: IntArray,
+    members: IntArray,
+    rows: Rows,
+    first: IntArray,
+    places: Positions | None,
+    *,
+    window: float | None,
+    n_most: int,
+) -> list[IntArray]:
+    """Return the neighbours of each tuple, as numbers in the pool, most correlated first.
+
+    Parameters
+    ----------
+    tuples : (n, k) int64
+        Places in `members`.
+    members : (m,) int64
+        Their numbers in the pool.
+    rows, first
+        Their linkage, as `linkage_rows` makes it.
+    places : Positions, optional
+        Of the members.
+    window : float, optional
+        Greatest distance of a neighbour from a member, on one chromosome.
+    """
+    n = len(tuples)
+    best = np.full((n, n_most), -1.0, dtype=np.float32)
+    which = np.full((n, n_most), -1, dtype=np.int64)
+    least = max(_LEAST_R2, _CHANCE / pool.n_samples)
+    for start, block, starts, where in pool.blocks():
+        r2 = squared_associations(rows, first, block, starts)
+        numbers = start + np.arange(len(starts) - 1)
+        if window is not None and places is not None:
+            r2 = np.where(_are_near(places, where, len(numbers), window), np.maximum(r2, 0.0), -1.0)
+        else:
+            r2 = np.where(r2 >= least, r2, -1.0)
+        for row, some in enumerate(tuples):
+            strength = r2[some].max(axis=0)
+            strength[np.isin(numbers, members[some])] = -1.0
+            found = np.flatnonzero(strength > best[row, -1])
+            if not len(found):
+                continue
+            both = np.concatenate([best[row], strength[found].astype(np.float32)])
+            order = np.argsort(-both, kind="stable")[:n_most]
+            which[row] = np.concatenate([which[row], numbers[found]])[order]
+            best[row] = both[order]
+    return [of[of >= 0] for of in which]
+
+
+def _are_near(members: Positions, block: Positions | None, n: int, window: float) -> BoolArray:
+    if block is None:
+        return np.zeros((len(members.chromosome), n), dtype=bool)
+    labels = {label: number for number, label in enumerate(members.labels)}
+    same = np.array([labels.get(block.labels[c], -2) if c != NOWHERE else -2 for c in block.chromosome.tolist()])
+    near = np.abs(members.position[:, np.newaxis] - block.position) <= window
+    return np.asarray((members.chromosome[:, np.newaxis] == same) & near)
+
+
+def as_neighbours(pool: ColumnPool, numbers: IntArray, member_rows: Sequence[FloatArray | None]) -> Neighbours:
+    """Return neighbours with the columns of their effects, and which of them explain the correlation of two members.
+
+    `member_rows` are the members' values of length 1; None for labels.
+    """
+    rows, first = pool.effects(numbers)
+    if len(member_rows) != 2 or any(row is None for row in member_rows) or not len(numbers):
+        return Neighbours(rows, first)
+    a, b = (np.asarray(row, dtype=np.float64) for row in member_rows)
+    own = rows[first[:-1]].astype(np.float64)
+    lengths = np.maximum(np.sqrt((own**2).sum(axis=1)), 1e-300)
+    with_a, with_b, between = own @ a / lengths, own @ b / lengths, float(a @ b)
+    outside = (1 - with_a**2) * (1 - with_b**2)
+    partial = np.divide(between - with_a * with_b, np.sqrt(np.maximum(outside, 1e-12)))
+    tags = (np.minimum(with_a**2, with_b**2) >= _BRIDGE_R2) & (outside > 1e-6)
+    is_bridge = tags & (np.abs(partial) * np.sqrt(pool.n_samples) < _BRIDGE_Z)
+    order = np.argsort(np.abs(partial), kind="stable")
+    return Neighbours(rows, first, [int(c) for c in order if is_bridge[c]][:3])
+
+
+def _need_ranks(table: Table, some: IntArray) -> BoolArray:
+    values = table.columns(some)
+    if values.dtype.kind in "iub":
+        low, high = values.min(axis=1, initial=0), values.max(axis=1, initial=0)
+        return np.asarray(high.astype(np.float64) - low > _MAX_RANGE)
+    with np.errstate(invalid="ignore"):
+        whole = ((values == np.round(values)) | np.isnan(values)).all(axis=1)
+        low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
+        return np.asarray(~(whole & (high - low <= _MAX_RANGE)))
+
+
+def _effect_rows(table: Table, some: IntArray) -> list[Rows]:
+    """Return the columns of effects of columns: the values or ranks and their squares, or the levels of labels."""
+    if not len(some):
+        return []
+    values = table.columns(some)
+    ranked, is_label = _need_ranks(table, some), table.is_label[some]
+    linear = np.zeros(values.shape)
+    for is_ranked in (False, True):
+        of_kind = np.flatnonzero((ranked == is_ranked) & ~is_label)
+        if len(of_kind):
+            linear[of_kind] = scaled_rows(values[of_kind].astype(np.float64), is_ranked)
+    is_missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
+    squares = scaled_rows(np.where(is_missing, np.nan, linear**2), False)
+    return [
+        _level_effects(values[i]) if is_label[i] else np.stack([linear[i], squares[i]]).astype(np.float32)
+        for i in range(len(some))
+    ]
+
+
+def _level_effects(values: npt.NDArray[np.generic]) -> Rows:
+    _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[1 : _MAX_LEVELS + 1]
+    rows = np.asarray(codes.reshape(-1) == order[:, np.newaxis], dtype=np.float32)
+    return np.asarray(rows - rows.mean(axis=1, keepdims=True))

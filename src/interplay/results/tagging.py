@@ -1,0 +1,316 @@
+"""Leads and the samples that they were found in → is each an interaction, or does another column explain it?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray, Outcome
+from interplay.base.checks import check_int, check_real
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.jobs import map_in_threads, resolve_n_jobs
+from interplay.codes.cuts import NO_LEVEL
+from interplay.results.clump_table import columns_named, linkage_for
+from interplay.results.neighbours import ColumnPool, as_neighbours, find_neighbours
+from interplay.results.replication import outcome_of
+from interplay.results.tagged import Tagging
+from interplay.statistics.clumps import clump_tuples
+from interplay.statistics.linkage import linkage_rows, squared_associations
+from interplay.statistics.neighbour_screen import responses
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.smooth_columns import smooth_columns, spline_columns
+from interplay.statistics.tagging import CANNOT_TELL, HOLDS, Tagged, tagged_tuple
+from interplay.study.covariates import Covariates, make_covariates
+from interplay.study.named_columns import take_named
+from interplay.study.positions import NOWHERE, Positions, make_positions
+from interplay.study.strata import Strata, make_strata
+from interplay.study.table import Table, as_table
+
+if TYPE_CHECKING:
+    from interplay.results.interactions import Interactions
+
+#: The window where positions are known and none is given: base pairs.
+DEFAULT_WINDOW = 1_000_000.0
+
+#: Members are correlated where chance alone would do as much with a probability below this.
+_LINKED_BELOW = 0.02
+
+#: Columns near two members tie them together where chance alone would do as much with a probability below this, and so
+#: many columns near each are looked at.
+_TIED_BELOW = 0.01
+_TIES_EACH = 30
+
+_SAME = "a hidden cause that both tag looks the same"
+
+
+class _Data(NamedTuple):
+    """The samples: table, outcome and its responses, strata, covariates, and where variables lie."""
+
+    table: Table
+    outcome: Outcome
+    response: FloatArray
+    strata: Strata | None
+    covariates: Covariates | None
+    positions: Positions | None
+
+
+def tag(
+    found: Interactions,
+    X: Any,
+    y: Any,
+    *,
+    window: float | None,
+    positions: Any,
+    dense: Any,
+    covariates: Any,
+    strata: Any,
+    r2: float,
+    max_neighbours: int,
+    complete: bool,
+    n_jobs: int | None,
+) -> Tagging:
+    """See `Interactions.tagging`."""
+    n_most = check_int("max_neighbours", max_neighbours, low=1, high=100_000)
+    window = None if window is None else check_real("window", window, low=0.0, low_open=True)
+    if found.is_permuted:
+        raise ValueError("tagging takes samples as independent: it is not available for a result with groups")
+    data = _data_of(found, X, y, strata=strata, covariates=covariates, positions=positions)
+    if window is not None and data.positions is None:
+        raise ValueError("window needs the positions of the variables: give positions, or leave window out")
+    window = DEFAULT_WINDOW if window is None and data.positions is not None else window
+    pool = _pool_of(data, dense)
+    significant = np.flatnonzero(found.is_significant)
+    lead_of = _leads(found, significant, r2, X, positions)
+    rows = np.unique(lead_of[lead_of >= 0])
+    tagger = _Tagger(found, data, pool, rows, window=window, n_most=n_most, complete=complete)
+    tagged = map_in_threads(tagger.verdict, range(len(rows)), resolve_n_jobs(n_jobs))
+    place = np.full(len(found), -1, dtype=np.int64)
+    place[significant] = np.searchsorted(rows, lead_of[significant])
+    return Tagging(
+        lead_of=place,
+        rows=rows,
+        verdict=[one.verdict for one in tagged],
+        by=[[pool.name(int(tagger.neighbours[i][c])) for c in one.by] for i, one in enumerate(tagged)],
+        reason=[one.reason for one in tagged],
+        p_interaction=np.array([one.p_interaction for one in tagged]),
+        p_neighbour=np.array([one.p_effect for one in tagged]),
+        p_given=np.array([one.p_left for one in tagged]),
+        n_neighbours=np.array([len(numbers) for numbers in tagger.neighbours], dtype=np.int64),
+        r2=tagger.r2,
+        about={
+            "window": window,
+            "dense": len(pool.tables) > 1,
+            "covariates": [] if data.covariates is None else data.covariates.names,
+            "complete": complete,
+            "n_samples": data.table.n_samples,
+        },
+    )
+
+
+def _data_of(found: Interactions, X: Any, y: Any, *, strata: Any, covariates: Any, positions: Any) -> _Data:
+    table, (y, strata, covariates) = take_named(X, y=y, strata=strata, covariates=covariates)
+    within = make_strata(strata, n_samples=table.n_samples)
+    outcome = outcome_of(found, y, table.n_samples, within)
+    where = make_positions(positions, table) if positions is not None or table.positions is not None else None
+    beside = make_covariates(covariates, n_samples=table.n_samples)
+    return _Data(table, outcome, responses(outcome), within, beside, where)
+
+
+def _pool_of(data: _Data, dense: Any) -> ColumnPool:
+    """Return the columns among which neighbours are: those of X, and of a denser table of the same samples."""
+    if dense is None:
+        return ColumnPool([data.table], [data.positions], [""])
+    more = _dense_table(dense)
+    if more.n_samples != data.table.n_samples:
+        raise ValueError(
+            f"dense has {more.n_samples} samples and X has {data.table.n_samples}: give the same samples, in one order"
+        )
+    one, other = data.table.sample_names, more.sample_names
+    if one is not None and other is not None and list(map(str, one)) != list(map(str, other)):
+        raise ValueError("dense has other samples than X, or in another order: give the same samples in the same order")
+    where = make_positions(None, more) if more.positions is not None else None
+    if data.positions is not None and where is None:
+        raise ValueError(
+            "dense has no positions, which X has: give a table with positions, such as a .bed file, or an X without"
+        )
+    shared = set(data.table.names) & set(more.names)
+    return ColumnPool([data.table, more], [data.positions, where], ["", "dense:" if shared else ""])
+
+
+def _dense_table(dense: Any) -> Table:
+    if not isinstance(dense, str | os.PathLike):
+        return as_table(dense)
+    from interplay.readers.genotypes.bed import read_bed
+    from interplay.readers.genotypes.bgen import read_bgen
+    from interplay.readers.genotypes.pgen import read_pgen
+
+    readers: dict[str, Callable[[str], Table]] = {".bed": read_bed, ".pgen": read_pgen, ".bgen": read_bgen}
+    name = os.fspath(dense)
+    if read := readers.get(os.path.splitext(name)[1]):
+        return read(name)
+    from interplay.readers.data_file import read_data
+
+    return as_table(read_data(dense)[0])
+
+
+def _leads(found: Interactions, significant: IntArray, r2: float, X: Any, positions: Any) -> IntArray:
+    """Return the row of the lead of each significant tuple, −1 for others."""
+    tuples = found.tested.tuples[significant]
+    variables = np.unique(found.tested.tuples)
+    by_rank = np.array([found.cuts_of(v).is_cut for v in variables.tolist()], dtype=bool)
+    known = found.linkage is not None and r2 >= found.linkage.floor
+    linkage = linkage_for(found.names, found.linkage, variables, None if known else X, None, by_rank)
+    lead_of = np.full(len(found), -1, dtype=np.int64)
+    lead_of[significant] = significant[clump_tuples(tuples, linkage, r2)]
+    return lead_of
+
+
+class _Tagger:
+    """Judges leads, which share the table, the pool of columns, and the correlations with these."""
+
+    def __init__(
+        self,
+        found: Interactions,
+        data: _Data,
+        pool: ColumnPool,
+        rows: IntArray,
+        *,
+        window: float | None,
+        n_most: int,
+        complete: bool,
+    ) -> None:
+        self._found, self._data, self._pool, self._rows = found, data, pool, rows
+        self._window, self._complete = window, complete
+        tuples = found.tested.tuples[rows]
+        variables = np.unique(tuples)
+        self._members = columns_named(data.table, [found.names[v] for v in variables.tolist()])
+        self._tuples = np.searchsorted(variables, tuples)
+        by_rank = np.array([found.cuts_of(v).is_cut for v in variables.tolist()], dtype=bool)
+        self._linked, self._first = linkage_rows(data.table, self._members, by_rank, n_used=data.table.n_samples)
+        if data.strata is not None:
+            self._linked = _within_strata(self._linked, data.strata)
+        self._places = None if data.positions is None else data.positions.of(self._members)
+        self.neighbours = find_neighbours(
+            pool,
+            self._tuples,
+            self._members,
+            self._linked,
+            self._first,
+            self._places,
+            window=window,
+            n_most=n_most,
+        )
+        pairs = [self._member_r2(row) for row in self._tuples]
+        self.r2 = np.array([max(each.values(), default=0.0) for each in pairs])
+        self._codes: dict[tuple[int, int], IntArray] = {}
+
+    def verdict(self, place: int) -> Tagged:
+        """Judge one lead."""
+        found, data, row = self._found, self._data, int(self._rows[place])
+        members, d = found.tested.tuples[row].tolist(), int(found.tested.discretization[row])
+        omit = found.settings["missing"] == "omit"
+        cuts = [found.cuts_of(v) for v in members]
+        columns = [data.table.column(int(self._members[m])) for m in self._tuples[place].tolist()]
+        codes = np.array([cut.codes(one, d, omit_missing=omit) for cut, one in zip(cuts, columns, strict=True)])
+        known = np.flatnonzero((codes != NO_LEVEL).all(axis=0))
+        stratum = None if data.strata is None else data.strata.codes[known]
+        splines = [
+            spline_columns(one.read().astype(np.float64)[known]) if cut.is_cut else None
+            for cut, one in zip(cuts, columns, strict=True)
+        ]
+        beside = smooth_columns(splines, codes[:, known], stratum)
+        if data.covariates is not None:
+            beside = np.hstack([beside, data.covariates.design[known]])
+        dosages = None
+        if found.settings.get("coding") == "dosage":
+            dosages = [cut.dosages()[of] for cut, of in zip(cuts, codes[:, known], strict=True)]
+        values = [self._row_of(m) for m in self._tuples[place].tolist()]
+        neighbours = as_neighbours(self._pool, self.neighbours[place], values)
+        tagged = tagged_tuple(
+            data.outcome,
+            data.response,
+            codes[:, known],
+            beside,
+            neighbours,
+            known=known,
+            linked="" if self._complete else self._why_linked(place, neighbours.rows[neighbours.first[:-1]]),
+            stratum=stratum,
+            dosages=dosages,
+        )
+        return self._robust(tagged, row, len(self.neighbours[place]))
+
+    def _robust(self, tagged: Tagged, row: int, n_neighbours: int) -> Tagged:
+        """Hold an interaction about numbers without neighbours for one only where unequal variances do not make it."""
+        tested = self._found.tested
+        if tagged.verdict != HOLDS or n_neighbours or not isinstance(tested, TestedNumbers):
+            return tagged
+        if tested.holds_robust(self._found.settings["level"])[row]:
+            return tagged
+        reason = "no neighbour is known, and the interaction is not significant with unequal variances (HC3)"
+        return tagged._replace(verdict=CANNOT_TELL, reason=reason)
+
+    def _row_of(self, member: int) -> FloatArray | None:
+        start, stop = self._first[member], self._first[member + 1]
+        return self._linked[start].astype(np.float64) if stop - start == 1 else None
+
+    def _member_r2(self, members: IntArray) -> dict[tuple[int, int], float]:
+        """Return r² of every two members of a tuple."""
+        r2 = {}
+        for a, b in combinations(members.tolist(), 2):
+            one, other = (slice(self._first[m], self._first[m + 1]) for m in (a, b))
+            ends = [np.array([0, part.stop - part.start]) for part in (one, other)]
+            r2[a, b] = float(squared_associations(self._linked[one], ends[0], self._linked[other], ends[1])[0, 0])
+        return r2
+
+    def _why_linked(self, place: int, neighbours: Any) -> str:
+        """Say why one hidden cause could have two members as its tags; "" if they are not linked."""
+        n = self._data.table.n_samples
+        for (a, b), r2 in self._member_r2(self._tuples[place]).items():
+            far = False
+            if self._places is not None and self._window is not None:
+                one, other = self._places.chromosome[a], self._places.chromosome[b]
+                distance = abs(float(self._places.position[a] - self._places.position[b]))
+                far = one != NOWHERE and other != NOWHERE and (one != other)
+                if one == other and one != NOWHERE and distance <= self._window:
+                    return f"members are {distance:g} apart (r² = {r2:.2g}): {_SAME}"
+            if far:
+                continue
+            sizes = [int(self._first[m + 1] - self._first[m]) - 1 or 1 for m in (a, b)]
+            if float(np.exp(log_chi2_tail(n * r2 * min(sizes), sizes[0] * sizes[1]))) < _LINKED_BELOW:
+                return f"members are correlated (r² = {r2:.2g}): {_SAME}"
+            one_row, other_row = self._row_of(a), self._row_of(b)
+            if one_row is not None and other_row is not None and _are_tied(one_row, other_row, neighbours):
+                return f"columns near one member are correlated with columns near the other: {_SAME}"
+        return ""
+
+
+def _are_tied(one: FloatArray, other: FloatArray, neighbours: Any) -> bool:
+    """Say whether columns near one member are correlated with columns near the other, as in one region of a genome."""
+    if not len(neighbours):
+        return False
+    n = len(one)
+    lengths = np.sqrt(np.maximum((neighbours.astype(np.float64) ** 2).sum(axis=1, keepdims=True), 1e-300))
+    near = neighbours / lengths
+    with_one, with_other = (near @ one) ** 2, (near @ other) ** 2
+    of_one = np.flatnonzero(with_one >= with_other)
+    of_other = np.flatnonzero(with_one < with_other)
+    of_one = of_one[np.argsort(-with_one[of_one], kind="stable")][:_TIES_EACH]
+    of_other = of_other[np.argsort(-with_other[of_other], kind="stable")][:_TIES_EACH]
+    left, right = np.vstack([one, near[of_one]]), np.vstack([other, near[of_other]])
+    r2 = (left @ right.T) ** 2
+    r2[0, 0] = 0.0  # the members themselves
+    return bool(np.exp(log_chi2_tail(n * float(r2.max()), 1)) < _TIED_BELOW / r2.size)
+
+
+def _within_strata(rows: Any, strata: Strata) -> Any:
+    """Take the means of strata out of rows, and give them length 1 again: populations correlate all that differs."""
+    from interplay.statistics.linkage import scaled_rows
+
+    if not len(rows):
+        return rows
+    sums = np.stack([np.bincount(strata.codes, weights=row, minlength=strata.n_strata) for row in rows])
+    return scaled_rows(rows - (sums / np.maximum(strata.sizes, 1))[:, strata.codes], False).astype(np.float32)

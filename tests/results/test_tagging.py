@@ -1,0 +1,272 @@
+"""Tagging: is a lead an interaction, or does another column explain it? Models are compared with statsmodels."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from scipy import stats
+
+import interplay
+from interplay.statistics.linkage import make_linkage
+from interplay.statistics.neighbour_screen import screen_neighbours
+
+NAMES = ["a", "b", "cause", *(f"noise{i}" for i in range(6))]
+
+
+def haplotypes(n: int, seed: int = 0, r2: float = 0.1) -> tuple[np.random.Generator, np.ndarray, np.ndarray]:
+    """Return haplotypes of two markers with this r²."""
+    rng = np.random.default_rng(seed)
+    one = rng.random((n, 2)) < 0.4
+    other = np.where(rng.random((n, 2)) < np.sqrt(r2), one, rng.random((n, 2)) < 0.4)
+    return rng, one, other
+
+
+def phantom(
+    n: int = 800, seed: int = 0, kind: str = "numbers", r2: float = 0.1, spread: float = 0.7
+) -> tuple[pd.DataFrame, Any]:
+    """The cause lies on haplotypes with both markers, and has an effect of its own."""
+    rng, one, other = haplotypes(n, seed, r2)
+    cause = one & other & (rng.random((n, 2)) < 0.9)
+    noise = rng.integers(0, 3, size=(n, 6))
+    frame = pd.DataFrame(np.column_stack([one.sum(1), other.sum(1), cause.sum(1), noise]), columns=NAMES)
+    y = frame["cause"].to_numpy() + spread * rng.normal(size=n)
+    if kind == "classes":
+        return frame, np.where(y > 0.6, "ill", "well")
+    if kind == "three":
+        return frame, np.array(["low", "mid", "top"])[np.searchsorted([0.1, 0.9], y)]
+    return frame, y
+
+
+def true_pair(n: int = 800, seed: int = 0, kind: str = "numbers") -> tuple[pd.DataFrame, Any]:
+    """Markers that are not linked interact; each has a neighbour."""
+    rng, one, other = haplotypes(n, seed, 0.0)
+    near = [np.where(rng.random((n, 2)) < 0.8, each, rng.random((n, 2)) < 0.4) for each in (one, other)]
+    columns = [each.sum(1) for each in (one, other, *near)]
+    frame = pd.DataFrame(np.column_stack([*columns, rng.integers(0, 3, size=(n, 4))])).rename(columns=str)
+    y = (columns[0] - 0.8) * (columns[1] - 0.8) + 0.8 * rng.normal(size=n)
+    return frame, np.where(y > 0, "ill", "well") if kind == "classes" else y
+
+
+def statsmodels_p(frame: pd.DataFrame, y: Any, smaller: str, larger: str) -> float:
+    """p-value of the likelihood ratio, or of F, of nested models."""
+    if isinstance(y[0], str):
+        levels = np.unique(y)
+        data = frame.assign(y=np.searchsorted(levels, y))
+        fit = smf.logit if len(levels) == 2 else smf.mnlogit
+        fits = [fit(f"y ~ {formula}", data).fit(disp=0, maxiter=200) for formula in (smaller, larger)]
+        df = fits[1].df_model - fits[0].df_model
+        return float(stats.chi2.sf(2 * (fits[1].llf - fits[0].llf), df))
+    data = frame.assign(y=stats.norm.ppf((stats.rankdata(y) - 0.5) / len(y)))
+    fits = [smf.ols(f"y ~ {formula}", data).fit() for formula in (smaller, larger)]
+    return float(fits[1].compare_f_test(fits[0])[1])
+
+
+@pytest.mark.parametrize("kind", ["classes", "three", "numbers"])
+@pytest.mark.parametrize("beside", ["", "age", "site"])
+def test_models_are_those_of_statsmodels(kind: str, beside: str) -> None:
+    frame, y = phantom(4000, 3, kind, spread=1.5)
+    rng = np.random.default_rng(9)
+    age, site = rng.normal(size=len(frame)), rng.integers(0, 2, len(frame)) if beside == "site" else None
+    found = interplay.interactions(frame, y)
+    arguments: dict[str, Any] = {"covariates": {"age": age}} if beside == "age" else {}
+    term = " + age" if beside == "age" else ""
+    data = frame.assign(age=age)
+    if beside == "site" and kind == "numbers":
+        return  # ranks within strata are other scores
+    if beside == "site":
+        arguments, data = {"strata": site}, data.assign(site=site)
+    table = found.tagging(frame, y, **arguments)
+    row = table[[members == ("a", "b") for members in table["members"]]].iloc[0]
+    assert row["verdict"] != "holds"
+    main, both = "C(a) + C(b)", "C(a) * C(b)"
+    if beside == "site":
+        main, both = "C(site) * (C(a) + C(b))", "C(site) * C(a) * C(b)"
+    cause = " + C(cause)"
+    want = [
+        statsmodels_p(data, y, main + term, both + term),
+        statsmodels_p(data, y, main + term, main + cause + term),
+        statsmodels_p(data, y, main + cause + term, both + cause + term),
+    ]
+    assert row[["p_interaction", "p_neighbour", "p_given"]].astype(float).tolist() == pytest.approx(want, rel=1e-4)
+
+
+def test_screen_is_exact_for_linear_models() -> None:
+    rng = np.random.default_rng(0)
+    n = 300
+    smaller = np.column_stack([np.ones(n), rng.normal(size=(n, 2))])
+    inner = rng.normal(size=(n, 3)) + smaller[:, 1:2]
+    neighbours = rng.normal(size=(7, n)) + inner[:, :1].T
+    neighbours[3] = neighbours[2]  # says the same again
+    first = np.array([0, 1, 2, 4, 7])
+    y = neighbours[0] + inner[:, 1] + rng.normal(size=n)
+    y = (y - y.mean()) / y.std()
+    found = screen_neighbours(y[:, np.newaxis], smaller, inner, neighbours, first)
+
+    def rss(columns: np.ndarray) -> float:
+        return float(((y - columns @ np.linalg.lstsq(columns, y, rcond=None)[0]) ** 2).sum())
+
+    scale = rss(smaller) / n
+    for c in range(4):
+        with_c = np.hstack([smaller, neighbours[first[c] : first[c + 1]].T])
+        assert found.effect[c] == pytest.approx((rss(smaller) - rss(with_c)) / scale, rel=1e-3)
+        left = (rss(with_c) - rss(np.hstack([with_c, inner]))) / scale
+        assert found.left[c] == pytest.approx(left, rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_cause_that_is_typed_explains_and_one_that_is_not_cannot_be_told(kind: str) -> None:
+    for seed in range(5):
+        frame, y = phantom(2000, seed, kind)
+        found = interplay.interactions(frame, y)
+        assert ("a", "b") in found.significant
+        typed = found.tagging(frame, y).set_index("members").loc[[("a", "b")]].iloc[0]
+        assert typed["verdict"] != "holds"
+        hidden = frame.drop(columns="cause")
+        found = interplay.interactions(hidden, y)
+        again = found.tagging(hidden, y).set_index("members").loc[[("a", "b")]].iloc[0]
+        assert again["verdict"] == "cannot be told"
+        assert "hidden cause" in again["reason"]
+        dense = found.tagging(hidden, y, dense=frame[["cause"]]).set_index("members").loc[[("a", "b")]].iloc[0]
+        assert dense["verdict"] == typed["verdict"]
+        assert dense["by"] == typed["by"]
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_true_pairs_hold(kind: str) -> None:
+    verdicts = []
+    for seed in range(8):
+        frame, y = true_pair(800, seed, kind)
+        found = interplay.interactions(frame, y)
+        table = found.tagging(frame, y)
+        verdicts += [table["verdict"][row] for row, members in enumerate(table["members"]) if members == ("0", "1")]
+    assert verdicts.count("holds") >= 7
+
+
+def test_complete_tables_let_linked_members_hold() -> None:
+    rng, one, other = haplotypes(1000, 1, 0.2)
+    frame = pd.DataFrame({"a": one.sum(1), "b": other.sum(1), "z": rng.integers(0, 3, 1000)})
+    y = (frame["a"] - 0.8) * (frame["b"] - 0.8) + rng.normal(size=1000)
+    found = interplay.interactions(frame, y.to_numpy())
+    assert found.significant[0] == ("a", "b")
+    assert found.tagging(frame, y.to_numpy())["verdict"][0] == "cannot be told"
+    assert found.tagging(frame, y.to_numpy(), complete=True)["verdict"][0] == "holds"
+
+
+def test_positions_say_which_columns_are_near() -> None:
+    frame, y = phantom(1000, 0, r2=0.0)
+    far = {name: ("1", 5_000_000 * place) for place, name in enumerate(frame.columns)}
+    near = far | {"a": ("2", 100), "b": ("2", 900), "cause": ("2", 500)}
+    hidden = frame.drop(columns="cause")
+    found = interplay.interactions(frame, y)
+    table = found.tagging(frame, y, positions=near)
+    assert table["by"][0] == ("cause",)
+    assert table["n_neighbours"][0] == 2 - 1
+    assert found.tagging(frame, y, positions=near, window=50)["verdict"].tolist()[0] != "explained"
+    # Close to each other, though not correlated: a haplotype of both may carry a cause.
+    where = {name: near[name] for name in hidden.columns}
+    assert "apart" in interplay.interactions(hidden, y).tagging(hidden, y, positions=where)["reason"][0]
+
+
+def test_dense_bed_file(tmp_path: Path) -> None:
+    to_bed = pytest.importorskip("bed_reader").to_bed
+    frame, y = phantom(800, 2)
+    file = tmp_path / "dense.bed"
+    to_bed(file, frame.to_numpy().astype("float32"), properties={"sid": [f"rs{i}" for i in range(9)]})
+    hidden = frame.drop(columns="cause")
+    table = interplay.interactions(hidden, y).tagging(hidden, y, dense=file)
+    assert table["by"][0] == ("rs2",)
+
+
+def test_explained_leads_are_no_interactions_in_summary_report_and_file(tmp_path: Path) -> None:
+    frame, y = phantom(1000, 0)
+    found = interplay.interactions(frame, y)
+    again = found.with_tagging(frame, y)
+    assert ("a", "b") in found.significant
+    assert ("a", "b") not in again.significant
+    assert "explained by another column" in again.summary()
+    again.to_html(tmp_path / "pairs.html")
+    page = (tmp_path / "pairs.html").read_text(encoding="utf-8")
+    assert "Is it real?" in page
+    assert "explained by cause" in page
+    again.save(tmp_path / "pairs.interplay")
+    loaded = interplay.load(tmp_path / "pairs.interplay")
+    assert loaded.significant == again.significant
+    pd.testing.assert_frame_equal(loaded.tagged.table(loaded), again.tagged.table(again))
+    assert len(again.only_significant()) == len(again.significant)
+
+
+def test_cut_numbers_labels_and_missing_values() -> None:
+    rng = np.random.default_rng(0)
+    n = 900
+    hidden = rng.normal(size=n)
+    frame = pd.DataFrame(
+        {
+            "x": hidden + 0.6 * rng.normal(size=n),
+            "z": hidden + 0.6 * rng.normal(size=n),
+            "cause": hidden,
+            "word": pd.Categorical(np.array(["u", "v", "w"])[rng.integers(0, 3, n)]),
+            "flag": rng.random(n) < 0.5,
+        }
+    )
+    frame.loc[:30, "word"] = None
+    y = np.where(hidden**2 + 0.3 * rng.normal(size=n) > 0.5, "far", "near")
+    found = interplay.interactions(frame, y, missing="omit")
+    table = found.tagging(frame, y).set_index("members")
+    assert table.loc[[("x", "z")]].iloc[0]["verdict"] == "explained"
+    labels = np.where((frame["word"] == "u") ^ frame["flag"] ^ (rng.random(n) < 0.1), "ill", "well")
+    found = interplay.interactions(frame, labels, missing="omit")
+    assert found.tagging(frame, labels)["verdict"][0] == "holds"
+
+
+def test_groups_are_refused_and_samples_must_be_the_same() -> None:
+    frame, y = phantom(400, 0)
+    found = interplay.interactions(frame, y)
+    with pytest.raises(ValueError, match="dense has 399 samples"):
+        found.tagging(frame, y, dense=frame[1:])
+    with pytest.raises(ValueError, match="X lacks the variable"):
+        found.tagging(frame.drop(columns="a"), y)
+
+
+@pytest.mark.slow
+def test_many_leads_with_many_neighbours_take_seconds() -> None:
+    """1000 leads with 500 neighbours each; the limit leaves room for a busy machine."""
+    rng = np.random.default_rng(0)
+    n, n_regions, size = 1000, 40, 501
+    parts = []
+    for _ in range(n_regions):
+        base = rng.integers(0, 3, size=(n, 1))
+        parts.append(np.where(rng.random((n, size)) < 0.4, rng.integers(0, 3, size=(n, size)), base))
+    X = np.hstack(parts).astype(np.int8)
+    y = (X[:, 0] + X[:, size] + X[:, 2 * size] + rng.normal(size=n) > 3).astype(int)
+    found = interplay.interactions(X[:, :60], y, top=1000, p_adjust="none", level=0.9)
+    variables = rng.permuted(np.tile(np.arange(n_regions) * size, (1000, 1)), axis=1)[:, :2] + rng.integers(
+        0, 9, (1000, 2)
+    )
+    chosen = found.tested.chosen(np.arange(1000))
+    from dataclasses import replace
+
+    tuples = np.sort(variables, axis=1)
+    everything = np.unique(tuples)
+    cuts = tuple(replace(found.cuts[0], variable=int(v), values=np.arange(3.0)) for v in everything)
+    many = replace(
+        found,
+        names=[f"x{v}" for v in range(X.shape[1])],
+        tested=replace(chosen, tuples=tuples, p_adjusted=np.zeros(1000)),
+        cuts=cuts,
+        linkage=make_linkage(
+            interplay.study.table.as_table(X), everything, everything, np.zeros(len(everything), bool)
+        ),
+    )
+    started = time.process_time()
+    tagged = many.with_tagging(X, y, r2=1.0).tagged
+    took = time.process_time() - started
+    assert tagged is not None
+    assert len(tagged.verdict) > 900
+    assert np.median(tagged.n_neighbours) == 500
+    assert took < 60, took
