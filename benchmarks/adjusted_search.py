@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -60,6 +61,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 N_SAMPLES, N_VARS, TRUE = 300, 60, 40
+
+#: Tables of every setting that are made before the clock is looked at.
+_AT_ONCE = 8
 
 
 def make_table(setting: dict[str, Any], seed: int) -> tuple[Any, Any, Any, list[int]]:
@@ -206,12 +210,18 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first table")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="settings with this text in their names")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no more tables after these")
     parser.add_argument("--out", type=Path, default=RESULT)
     chosen = parser.parse_args()
     names = [name for name in SETTINGS if chosen.only in name]
-    jobs = [(name, chosen.first + table) for table in range(chosen.tables) for name in names]
+    rows: list[dict[str, Any]] = []
+    begun = time.monotonic()
     with ProcessPoolExecutor(chosen.jobs) as pool:
-        rows = list(pool.map(one_table, jobs, chunksize=4))
+        for table in range(0, chosen.tables, _AT_ONCE):
+            numbers = range(chosen.first + table, chosen.first + min(table + _AT_ONCE, chosen.tables))
+            rows += pool.map(one_table, [(name, number) for number in numbers for name in names])
+            if time.monotonic() - begun > chosen.seconds:
+                break
     found = summary(rows)
     for name, values in found.items():
         print(f"{name:62} {values}")
