@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
 from interplay.base.jobs import map_in_threads
 from interplay.codes.coded import CodedComparison
 from interplay.interaction.tuple_samples import TupleSamples, tuple_samples
@@ -96,7 +96,9 @@ def in_model(
         alone = _alone(tested, coded)
         return TestedTimes(**(of_all | common | {"method": by_model}), chi2=chi2, log_hr=effect, log_hr_alone=alone)
     df_residual = np.array([one.df_residual for one in found], dtype=np.int64)
-    spread = np.nanmedian(tested.effect / tested.effect_sd) if len(tested) else np.nan
+    outcome = coded.comparison.outcome
+    assert isinstance(outcome, NumberOutcome)
+    spread = float(outcome.values.std(ddof=1)) if np.isfinite(outcome.values).all() else np.nan
     return replace(
         tested,
         f=np.array([one.f for one in found], dtype=np.float64),

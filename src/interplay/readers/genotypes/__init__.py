@@ -22,5 +22,6 @@
     bgen.py            BGEN, sample                 → GenotypeFile
     bgen_index.py      header of a BGEN file        → variants, and where their genotypes lie
     bgen_block.py      bytes of a variant           → dosages
+    loco.py            REGENIE's .loco              → predictions without each chromosome, for `offset`
     bgzf.py            gzip, bgzip                  → stream of bytes
 """
