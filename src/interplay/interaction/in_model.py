@@ -96,7 +96,8 @@ def in_model(
         alone = _alone(tested, coded)
         return TestedTimes(**(of_all | common | {"method": by_model}), chi2=chi2, log_hr=effect, log_hr_alone=alone)
     df_residual = np.array([one.df_residual for one in found], dtype=np.int64)
-    spread = np.nanmedian(tested.effect / tested.effect_sd) if len(tested) else np.nan
+    units = tested.effect / tested.effect_sd  # one number, where there is an effect
+    spread = float(np.median(units[np.isfinite(units)])) if np.isfinite(units).any() else np.nan
     return replace(
         tested,
         f=np.array([one.f for one in found], dtype=np.float64),
