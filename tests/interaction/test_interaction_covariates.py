@@ -1,10 +1,11 @@
-"""interactions(covariates=): significant tuples are tested again with covariates in the model."""
+"""interactions(covariates=, offset=): p-values, effects and intervals are those of the full model."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from scipy.stats import chi2
 
@@ -26,33 +27,34 @@ def explained(seed=0, n=800):
 def levels_of(found, row, X):
     """Cut the members of a tuple where the search has cut them."""
     members = [found.cuts_of(v) for v in found.tested.tuples[row].tolist()]
-    return [(X.iloc[:, [cuts.variable]].to_numpy() > cuts.thresholds[0]).sum(axis=1) for cuts in members]
+    return [
+        (X.iloc[:, [cuts.variable]].to_numpy() > cuts.thresholds[int(found.tested.discretization[row])]).sum(axis=1)
+        for cuts in members
+    ]
 
 
-def test_what_covariates_explain_does_not_hold():
+def test_what_covariates_explain_is_not_significant():
     X, y, age, sex = explained()
+    assert set(interplay.interactions(X, y).significant) == {("x1", "x2"), ("x4", "x5")}
     known = pd.DataFrame({"age": age, "sex": sex})
     found = interplay.interactions(X, y, covariates=known)
-    assert set(found.significant) == {("x1", "x2"), ("x4", "x5")}
-    table = found.table.set_index("members")
-    assert not table.loc[[("x1", "x2")], "holds_with_covariates"].any()
-    assert table.loc[[("x4", "x5")], "holds_with_covariates"].all()
-    assert (
-        "1 of 2 significant tuples remain significant with covariates (age, sex); the search itself does not use these."
-        in found.notes()
-    )
-    assert "with age, sex as covariates" in methods_words(found)
+    assert found.significant == [("x4", "x5")]
+    assert found.table["method"].tolist() == ["model"]
+    assert "age, sex" in found.summary()
+    assert "age, sex" in methods_words(found)
     assert found.provenance["covariates"] == ["age", "sex"]
-    plain = interplay.interactions(X, y).table
-    pd.testing.assert_frame_equal(found.table[plain.columns], plain)  # the search is the same
+    assert found.provenance["model"] == "logistic"
+    assert found.class_sizes == {"0": int((y == 0).sum()), "1": int((y == 1).sum())}
 
 
-@pytest.mark.parametrize("settings", [{}, {"divisions": 2}, {"strata": np.arange(800) % 2}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"divisions": 2}, {"strata": np.arange(800) % 2}, {"discretizations": 3, "range_": 0.4}]
+)
 def test_likelihood_ratios_are_those_of_statsmodels(settings):
     X, y, age, _ = explained()
-    found = interplay.interactions(X, y, covariates=pd.DataFrame({"age": age}), top=3, level=0.4, **settings)
-    assert found.is_significant.any()
-    for row in np.flatnonzero(found.is_significant).tolist():
+    found = interplay.interactions(X, y, covariates=pd.DataFrame({"age": age}), top=4, **settings)
+    assert len(found) == 4
+    for row in range(4):
         a, b = levels_of(found, row, X)
         data = pd.DataFrame({"a": a, "b": b, "age": age, "ill": y, "s": settings.get("strata", 0)})
         by = " * C(s)" if "strata" in settings else ""
@@ -60,13 +62,99 @@ def test_likelihood_ratios_are_those_of_statsmodels(settings):
             smf.logit(f"ill ~ ({terms}){by} + age", data).fit(disp=0, maxiter=200)
             for terms in ("C(a) * C(b)", "C(a) + C(b)")
         ]
-        again = found.with_covariates
-        assert again.chi2[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5, abs=1e-6)
-        assert again.df[row] == fits[0].df_model - fits[1].df_model
-        assert again.p_value[row] >= chi2.sf(again.chi2[row], again.df[row]) * (1 - 1e-9)
-    others = found.table[~found.table["significant"]]
-    assert others["p_covariates"].isna().all()
-    assert not others["holds_with_covariates"].any()
+        tested, expected = found.tested, 2 * (fits[0].llf - fits[1].llf)
+        assert tested.chi2[row] == pytest.approx(expected, rel=1e-5, abs=1e-6)
+        assert tested.df[row] == fits[0].df_model - fits[1].df_model
+        p = min(chi2.sf(expected, tested.df[row]) * settings.get("discretizations", 1), 1.0)
+        assert tested.p_value[row] == pytest.approx(p, rel=1e-4)
+        if settings in ({}, {"discretizations": 3, "range_": 0.4}):
+            name = "C(a)[T.1]:C(b)[T.1]"
+            assert tested.log_or[row] == pytest.approx(fits[0].params[name], rel=1e-5)
+            interval = fits[0].conf_int().loc[name]
+            assert [tested.ci_low[row], tested.ci_high[row]] == pytest.approx(interval.tolist(), rel=1e-4)
+        else:
+            assert np.isnan(tested.ci_low[row]) == np.isnan(tested.log_or[row])
+
+
+def test_triples_are_those_of_statsmodels():
+    X, _, age, _ = explained()
+    rng = np.random.default_rng(3)
+    parity = (X[["x1", "x4", "x6"]] > X[["x1", "x4", "x6"]].median()).sum(axis=1) % 2
+    y = (rng.random(800) < 1 / (1 + np.exp(1 - 2 * parity - 0.5 * age))).astype(int)
+    found = interplay.interactions(X, y, covariates=age.rename("age"), dimensions=3, top=3)
+    assert found.significant == [("x1", "x4", "x6")]
+    for row in range(3):
+        data = pd.DataFrame(dict(zip("abc", levels_of(found, row, X), strict=True))).assign(age=age, ill=y)
+        larger = smf.logit("ill ~ a * b * c + age", data).fit(disp=0)
+        smaller = smf.logit("ill ~ a * b + a * c + b * c + age", data).fit(disp=0)
+        assert found.tested.chi2[row] == pytest.approx(2 * (larger.llf - smaller.llf), rel=1e-5)
+        assert found.tested.log_or[row] == pytest.approx(larger.params["a:b:c"], rel=1e-5)
+        interval = larger.conf_int().loc["a:b:c"].tolist()
+        assert [found.tested.ci_low[row], found.tested.ci_high[row]] == pytest.approx(interval, rel=1e-4)
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_numbers_are_those_of_statsmodels(dimensions):
+    X, _, age, _ = explained()
+    rng = np.random.default_rng(4)
+    high = X.median() < X
+    y = 0.5 * age + 1.5 * (high.x4 ^ high.x5) + (high.sum(axis=1) % 2 == 0) * 0.0 + rng.normal(size=800)
+    found = interplay.interactions(X, y, covariates=age.rename("age"), scale="values", dimensions=dimensions, top=3)
+    if dimensions == 2:
+        assert found.significant == [("x4", "x5")]
+    names = "abc"[:dimensions]
+    product = ":".join(names)
+    for row in range(3):
+        data = pd.DataFrame(dict(zip(names, levels_of(found, row, X), strict=True))).assign(age=age, y=y)
+        larger = smf.ols(f"y ~ {'*'.join(names)} + age", data).fit()
+        smaller = smf.ols(f"y ~ {'*'.join(names)} + age - {product}", data).fit()
+        f, p, _ = larger.compare_f_test(smaller)
+        tested = found.tested
+        assert tested.f[row] == pytest.approx(f, rel=1e-7)
+        assert tested.p_value[row] == pytest.approx(p, rel=1e-6)
+        assert tested.df_residual[row] == larger.df_resid
+        assert tested.effect[row] == pytest.approx(larger.params[product], rel=1e-7)
+        interval = larger.conf_int().loc[product].tolist()
+        assert [tested.ci_low[row], tested.ci_high[row]] == pytest.approx(interval, rel=1e-6)
+        robust = smf.ols(f"y ~ {'*'.join(names)} + age", data).fit(cov_type="HC3", use_t=True)
+        assert tested.p_robust[row] == pytest.approx(robust.pvalues[product], rel=1e-5)
+    wide = interplay.interactions(X, y, covariates=age.rename("age"), scale="values", divisions=2, top=3)
+    assert np.isnan(wide.tested.effect).all()  # no one coefficient, and no warning
+
+
+def test_three_classes_are_those_of_statsmodels():
+    X, y, age, _ = explained()
+    three = y + (np.random.default_rng(0).random(800) < 0.3)
+    found = interplay.interactions(X, three, covariates=age.rename("age"), top=2)
+    assert ("x4", "x5") in found.significant
+    for row in range(2):
+        a, b = levels_of(found, row, X)
+        columns = sm.add_constant(np.column_stack([a, b, age, a * b]).astype(float))
+        fits = [sm.MNLogit(three, part).fit(disp=0) for part in (columns, columns[:, :-1])]
+        assert found.tested.chi2[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
+        assert found.tested.df[row] == 2
+
+
+def test_an_offset_is_that_of_statsmodels():
+    X, y, age, _ = explained()
+    known = 1.5 * (age - 1)
+    found = interplay.interactions(X, y, offset=known, top=3)
+    assert found.significant == [("x4", "x5")]
+    for row in range(3):
+        a, b = levels_of(found, row, X)
+        columns = sm.add_constant(np.column_stack([a, b, a * b]).astype(float))
+        fits = [
+            sm.GLM(y, part, family=sm.families.Binomial(), offset=known).fit(tol=1e-12)
+            for part in (columns, columns[:, :-1])
+        ]
+        assert found.tested.chi2[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
+        assert found.tested.log_or[row] == pytest.approx(fits[0].params.iloc[-1], rel=1e-5)
+    numbers = y + age + np.random.default_rng(1).normal(size=800)
+    one = interplay.interactions(X, numbers, offset=age, scale="values", top=3)
+    other = interplay.interactions(X, numbers - age, scale="values", top=3)
+    assert one.table["members"].tolist() == other.table["members"].tolist()
+    assert one.tested.f == pytest.approx(other.tested.f, rel=1e-7)
+    assert one.tested.effect == pytest.approx(other.tested.effect, rel=1e-7)
 
 
 def test_samples_without_a_value_are_left_out():
@@ -77,8 +165,10 @@ def test_samples_without_a_value_are_left_out():
     a, b = levels_of(found, row, gaps)
     whole = gaps[["x4", "x5"]].notna().all(axis=1)
     data = pd.DataFrame({"a": a, "b": b, "age": age, "ill": y})[whole]
-    fits = [smf.logit(f"ill ~ {terms} + age", data).fit(disp=0) for terms in ("C(a) * C(b)", "C(a) + C(b)")]
-    assert found.with_covariates.chi2[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
+    fits = [smf.logit(f"ill ~ {terms} + age", data).fit(disp=0) for terms in ("a * b", "a + b")]
+    assert found.tested.chi2[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
+    assert found.tested.log_or[row] == pytest.approx(fits[0].params["a:b"], rel=1e-5)
+    assert found.tested.n_samples[row] == whole.sum()
 
 
 def test_tuples_of_some_variables():
@@ -87,8 +177,21 @@ def test_tuples_of_some_variables():
     every = interplay.interactions(X, y, covariates=age.rename("age")).table.set_index("members")
     some = interplay.interactions(X, y, covariates=age.rename("age"), variables=["x4", "x5", "x7"], require="all")
     assert some.significant == [("x4", "x5")]
-    expected = every.loc[[("x4", "x5")], "p_covariates"].tolist()
-    assert some.table["p_covariates"].tolist() == pytest.approx(expected, rel=1e-9)
+    expected = every.loc[[("x4", "x5")], "p_value"].tolist()
+    assert some.table["p_value"].tolist() == pytest.approx(expected, rel=1e-9)
+
+
+def test_all_tuples_are_listed_where_all_are_asked_for():
+    X, y, age, _ = explained()
+    found = interplay.interactions(X, y, covariates=age.rename("age"), max_p=1)
+    assert len(found) == 28
+    assert (np.diff(found.tested.log_p) >= 0).all()
+    top = interplay.interactions(X, y, covariates=age.rename("age"), top=6).table
+    pd.testing.assert_frame_equal(found.table[:6][top.columns].drop(columns=SMOOTH), top.drop(columns=SMOOTH))
+
+
+#: Columns that follow from significance.
+SMOOTH = ["p_smooth", "p_smooth_adjusted", "holds_smooth"]
 
 
 def test_beside_groups():
@@ -96,10 +199,27 @@ def test_beside_groups():
     X, y, age, _ = explained(n=900)
     donor = np.arange(900) // 3
     found = interplay.interactions(X, y, groups=donor, covariates=age.rename("age"), n_permutations=59)
+    assert found.significant == [("x4", "x5")]
     table = found.table.set_index("members")
-    assert set(table.index) == {("x1", "x2"), ("x4", "x5")}
-    assert table["holds_with_covariates"].to_dict() == {("x1", "x2"): False, ("x4", "x5"): True}
-    assert table.loc[[("x4", "x5")], "p_covariates_adjusted"].tolist() == pytest.approx([1 / 60])
+    assert table.loc[[("x4", "x5")], "p_adjusted"].tolist() == pytest.approx([1 / 60])
+
+
+@pytest.mark.parametrize("settings", [{}, {"top": 5}, {"top": 5, "discretizations": 2, "range_": 0.3}])
+def test_parts_threads_and_checkpoints_give_the_same(settings, tmp_path):
+    X, y, age, _ = explained()
+    given = {"covariates": age.rename("age"), **settings}
+    found = interplay.interactions(X, y, n_jobs=1, **given)
+    assert len(found) == settings.get("top", 1)
+    parts = [interplay.interactions(X, y, shard=(i, 3), **given) for i in (3, 1, 2)]
+    for other in (
+        interplay.merge_interactions(parts),
+        interplay.interactions(X, y, n_jobs=2, **given),
+        interplay.interactions(X, y, checkpoint=tmp_path / "kept", **given),
+    ):
+        pd.testing.assert_frame_equal(other.table, found.table, check_exact=True)
+    others = interplay.interactions(X, y, shard=(1, 3), **(given | {"covariates": age**2}))
+    with pytest.raises(ValueError, match="are of different searches"):
+        interplay.merge_interactions([others, *parts[:1], parts[2]])
 
 
 def test_saved_and_loaded(tmp_path):
@@ -108,18 +228,21 @@ def test_saved_and_loaded(tmp_path):
     found.save(tmp_path / "pairs")
     loaded = interplay.load(tmp_path / "pairs")
     pd.testing.assert_frame_equal(loaded.table, found.table)
-    assert len(loaded.only_significant().with_covariates.chi2) == len(found.significant)
+    assert len(loaded.only_significant()) == len(found.significant)
     loaded.to_html(tmp_path / "pairs.html")
-    assert "p_covariates" not in loaded.replicate(X, y).table
+    assert "logistic" in (tmp_path / "pairs.html").read_text(encoding="utf-8")
 
 
 def test_the_command_is_the_function(tmp_path, monkeypatch, capfd):
     X, y, age, sex = explained()
-    frame = X.assign(age=age, sex=sex, ill=y)
+    frame = X.assign(age=age, sex=sex, known=0.1 * age, ill=y)
     frame.to_csv(tmp_path / "data.csv", index=False)
     command = ("interactions", tmp_path / "data.csv", "--target", "ill", "--covariate", "age", "--covariate", "sex")
+    command = (*command, "--offset", "known")
     done = in_process(monkeypatch, capfd, *command, "--seed", "0", "--save", tmp_path / "pairs")
     assert done.code == 0, done.err
-    expected = interplay.interactions(pd.read_csv(tmp_path / "data.csv"), "ill", covariates=["age", "sex"])
+    expected = interplay.interactions(
+        pd.read_csv(tmp_path / "data.csv"), "ill", covariates=["age", "sex"], offset="known"
+    )
     pd.testing.assert_frame_equal(interplay.load(tmp_path / "pairs").table, expected.table)
-    assert "1 of 2 significant tuples remain significant with covariates" in done.out
+    assert "age, sex and the offset" in done.out

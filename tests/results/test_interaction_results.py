@@ -49,7 +49,7 @@ def test_damaged_files_are_refused(tmp_path):
         lambda content: content["tested"].update(tuples={"array": "tested.residual_cell"}),
         lambda content: content["settings"]["dict"].update(missing="all"),
         lambda content: content.pop("names"),
-        lambda content: content.pop("with_covariates"),
+        lambda content: content["tested"].pop("log_or"),
     ]
     for number, change in enumerate(changes):
         copy = json.loads(json.dumps(document))

@@ -28,6 +28,9 @@ def defaults(function) -> dict:
 
 SELECT = defaults(interplay.select)
 
+#: Arguments that are data of the samples.
+DATA = ("strata", "groups", "covariates", "offset", "entry")
+
 
 def test_the_selector_has_the_defaults_of_select() -> None:
     selector = defaults(MDFSSelector.__init__)
@@ -36,9 +39,10 @@ def test_the_selector_has_the_defaults_of_select() -> None:
     assert selector.pop("max_features") is None
     assert selector.pop("redundancy") is None
     assert selector == {name: SELECT[name] for name in selector}
-    # A client cannot be copied, strata, groups and covariates are data, and a search for parameters has no use for a
+    # A client cannot be copied, strata and the like are data of `fit`, and a search for parameters has no use for a
     # checkpoint.
-    assert set(SELECT) - set(selector) == {"fit", "strata", "groups", "covariates", "checkpoint"}
+    assert set(SELECT) - set(selector) == {"fit", *DATA, "checkpoint"}
+    assert set(DATA) <= set(defaults(MDFSSelector.fit))
 
 
 def test_the_command_line_has_the_defaults_of_select() -> None:
@@ -74,7 +78,7 @@ def test_settings_are_one_frozen_object_and_a_dict_for_users(data) -> None:
     assert type(found) is dict
     assert found | {"fit": "auto"} == settings.to_dict()
     # Whatever decides the result can be given again.
-    decides = set(SELECT) - {"strata", "groups", "covariates", "engine", "n_jobs", "progress", "checkpoint"}
+    decides = set(SELECT) - {*DATA, "engine", "n_jobs", "progress", "checkpoint"}
     of_permutations = {"permutations", "n_permutations"}  # recorded where there are any
     decides -= {"decision_divisions", "scale"}  # recorded of numbers
     assert set(found) == decides - of_permutations - {"arms"}  # which are of several dimensions

@@ -134,12 +134,15 @@ class TestDecision:
             interplay.select(table(n=60), np.where(y == 9, "rare", "usual"))
         assert "decision='number'" not in str(caught.value)
 
-    def test_times_are_cut(self) -> None:
-        time, event = np.random.default_rng(5).exponential(size=300), np.arange(300) % 3 > 0
-        result = interplay.select(table(5), (time, event), dimensions=1)
-        assert result.settings["decision"] == "continuous"
-        assert result.settings["decision_divisions"] == 1
-        assert len(result.class_sizes) == 2
+    def test_times_are_cut_only_if_asked(self) -> None:
+        y = np.random.default_rng(5).exponential(size=300), np.arange(300) % 3 > 0
+        whole = interplay.select(table(5), y, dimensions=1)
+        assert whole.settings["decision"] == "number"
+        assert "decision_divisions" not in whole.settings
+        assert whole.class_sizes == {}
+        cut = interplay.select(table(5), y, dimensions=1, decision_divisions=1)
+        assert (cut.settings["decision"], cut.settings["decision_divisions"]) == ("continuous", 1)
+        assert list(cut.class_sizes) == ["lower risk", "higher risk"]
 
 
 @pytest.mark.slow
@@ -212,10 +215,12 @@ class TestDesign:
     def test_covariates(self) -> None:
         X = table(9)
         age = X[:, 4] + 0.1 * np.random.default_rng(9).normal(size=300)
-        result = interplay.select(X, age + X[:, 2] + noise(9), covariates=age, random_state=0)
-        holds = result.table.set_index("variable")["holds_with_covariates"]
-        assert bool(holds["x2"])
-        assert not bool(holds["x4"])
+        y = age + X[:, 2] + noise(9)
+        assert {"x2", "x4"} <= set(interplay.select(X, y, random_state=0).relevant)
+        result = interplay.select(X, y, covariates=age, random_state=0)
+        assert result.relevant == ["x2"]
+        assert result.in_model is not None
+        assert (result.in_model.kind, result.in_model.about) == ("linear", ["covariate"])
 
     def test_missing_level_and_labels(self) -> None:
         X = pd.DataFrame(table(10), columns=[f"g{v}" for v in range(20)])

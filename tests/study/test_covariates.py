@@ -1,4 +1,4 @@
-"""covariates=: finds are tested again with them in the model, and what does not hold is marked."""
+"""covariates= and offset=: the search is given them, and the full model has the last word."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import interplay
 from interplay.statistics.covariate_test import covariate_test
 from interplay.statistics.survival.cox_test import hazard_test
 from interplay.study.covariates import make_covariates
+from interplay.study.study import make_study
 
 
 def confounded(n=600, seed=0):
@@ -112,28 +113,49 @@ class TestLikelihoodRatio:
 
 class TestSelect:
     @pytest.mark.parametrize("permutations", [None, True])
-    def test_a_proxy_does_not_hold(self, permutations):
+    def test_a_proxy_is_not_relevant(self, permutations):
         X, y, age = confounded()
-        found = interplay.select(X, y, covariates=age, permutations=permutations, random_state=0)
-        assert {"x0", "x2", "x5", "x9"} <= set(found.relevant)  # screening is unchanged
         plain = interplay.select(X, y, permutations=permutations, random_state=0)
-        assert (found.p_adjusted == plain.p_adjusted).all()
-        assert found.relevant == plain.relevant
-        table = found.table.set_index("variable")
-        assert not table.loc["x0", "holds_with_covariates"]
-        assert table.loc[["x2", "x5", "x9"], "holds_with_covariates"].all()
-        assert table.loc["x0", "p_covariates"] > table.loc["x0", "p_value"]
-        assert table.loc[~found.is_relevant, "p_covariates"].isna().all()
-        assert "remain significant with covariates (covariate); not significant: x0" in found.summary()
+        assert {"x0", "x2", "x5", "x9"} <= set(plain.relevant)
+        assert "p_model" not in plain.table
+        assert plain.in_model is None
+        found = interplay.select(X, y, covariates=age, permutations=permutations, random_state=0)
+        assert set(found.relevant) == {"x2", "x5", "x9"}
+        assert found.in_model.variable.tolist() == found.ranked.tolist()
+        assert (found.in_model.kind, found.in_model.about) == ("logistic", ["covariate"])
+        p_model = found.table["p_model"]
+        assert (p_model[found.is_relevant] < 1e-5).all()
+        assert p_model[~found.is_relevant].isna().all()
+        if permutations is None:  # the model has the last word
+            assert (found.p_value[found.is_relevant] >= p_model[found.is_relevant]).all()
+        assert "given covariate (logistic model)" in found.summary()
+        assert "given" not in plain.summary()
+        assert found.class_sizes == plain.class_sizes  # as users know the outcome
 
     def test_p_is_the_likelihood_ratio_of_the_best_tuple(self):
         X, y, age = confounded()
         found = interplay.select(X, y, dimensions=1, covariates=age, random_state=0)
-        row = found.table.loc[2]
+        assert found.relevant == ["x2"]
         level = interplay.discretize(X)[0, :, 2]
         scaled = (age - age.mean()) / age.std()
         models = [sm.Logit(y, sm.add_constant(np.column_stack(c))).fit(disp=0).llf for c in ([level, scaled], [scaled])]
-        assert row["p_covariates"] == pytest.approx(chi2.sf(2 * (models[0] - models[1]), 1), rel=1e-5)
+        expected = chi2.sf(2 * (models[0] - models[1]), 1)
+        assert found.table.loc[2, "p_model"] == pytest.approx(expected, rel=1e-5)
+        assert found.table.loc[2, "p_value"] >= expected
+        assert found.table.loc[2, "p_value"] == pytest.approx(expected, rel=0.5)
+
+    def test_p_of_a_pair_is_that_beyond_its_partner(self):
+        X, y, age = confounded()
+        found = interplay.select(X, y, dimensions=2, covariates=age, random_state=0)
+        codes = interplay.discretize(X)[0]
+        scaled = (age - age.mean()) / age.std()
+        for v, partner in ((5, 9), (9, 5)):
+            assert found.table.loc[v, "partners"] == (f"x{partner}",)
+            cells = codes[:, [v, partner]] @ [2, 1]
+            columns = [[cells == c for c in (1, 2, 3)], [codes[:, partner]]]
+            fits = [sm.Logit(y, sm.add_constant(np.column_stack([*c, scaled]) * 1.0)).fit(disp=0) for c in columns]
+            expected = chi2.sf(2 * (fits[0].llf - fits[1].llf), 2)
+            assert found.table.loc[v, "p_model"] == pytest.approx(expected, rel=1e-4)
 
     def test_names_of_columns(self):
         X, y, age = confounded()
@@ -143,16 +165,27 @@ class TestSelect:
         found = interplay.select(frame, y, covariates=["age", "sex"], random_state=0)
         assert found.names == [f"v{i}" for i in range(12)]
         assert found.provenance["covariates"] == ["age", "sex"]
+        assert found.provenance["model"] == "logistic"
         one = interplay.select(frame.drop(columns="sex"), y, covariates="age", random_state=0)
         assert one.provenance["covariates"] == ["age"]
 
-    def test_pairs_of_classes_and_strata(self):
+    @pytest.mark.parametrize(
+        ("settings", "compared"),
+        [
+            ({}, "ovr"),
+            ({"multiclass": "ovo"}, "ovo"),
+            ({"strata": np.arange(900) % 2}, "ovr"),
+        ],
+    )
+    def test_several_classes_and_strata(self, settings, compared):
         X, y, age = confounded(900)
         three = y + (np.arange(900) % 3 == 0)
-        for settings in ({"multiclass": "ovo"}, {"strata": np.arange(900) % 2}):
-            found = interplay.select(X, three, covariates=age, random_state=0, **settings)
-            assert len(found.retests[0].variable) == len(found.relevant)
-            assert (found.retests[0].df > 0).all()
+        found = interplay.select(X, three, covariates=age, random_state=0, **settings)
+        assert {"x2", "x5", "x9"} == set(found.relevant)
+        assert found.settings["multiclass"] == compared  # residuals are those of two classes
+        assert len(found.comparisons) == 3
+        assert found.in_model.variable.tolist() == found.ranked.tolist()
+        assert (found.in_model.df > 0).all()
 
     def test_saved_merged_and_reported(self, tmp_path):
         X, y, age = confounded()
@@ -164,10 +197,13 @@ class TestSelect:
             interplay.search_shard(X, y, shard=(i, 2), covariates=age).save(tmp_path / f"part{i}")
         merged = interplay.merge_parts(sorted(tmp_path.glob("part*")), X=X)
         pd.testing.assert_frame_equal(merged.table, found.table)
+        assert merged.in_model.chi2.tolist() == found.in_model.chi2.tolist()
+        with pytest.raises(ValueError, match="X is needed to merge parts of a search with covariates"):
+            interplay.merge_parts(sorted(tmp_path.glob("part*")))
         loaded.to_html(tmp_path / "report.html")
         text = (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert "tested again with covariates" in text
         assert "covariates=covariates" in text
+        assert "logistic model" in text
 
     def test_groups(self):
         rng = np.random.default_rng(0)
@@ -175,8 +211,9 @@ class TestSelect:
         y = donor % 2
         X = rng.normal(size=(300, 8)) + 2 * np.outer(y, np.arange(8) == 3)
         found = interplay.select(X, y, groups=donor, covariates=rng.normal(size=300), random_state=0)
-        assert found.table.loc[3, "p_covariates"] == pytest.approx(1 / 200)  # not the tiny one of independent cells
-        assert found.table.loc[3, "holds_with_covariates"]
+        assert found.relevant == ["x3"]
+        assert found.table.loc[3, "p_value"] == pytest.approx(1 / 200)  # not the tiny one of independent cells
+        assert found.table.loc[3, "p_model"] < 1e-9
 
     def test_the_command_line(self, tmp_path, monkeypatch, capfd):
         from command_line import in_process
@@ -186,11 +223,157 @@ class TestSelect:
         command = ("run", tmp_path / "d.csv", "--target", "ill", "--covariate", "age", "--seed", "0")
         done = in_process(monkeypatch, capfd, *command)
         assert done.code == 0, done.err
-        assert "remain significant with covariates (age); not significant: v0" in done.out
+        assert "given age (logistic model)" in done.out
+        assert "3 of 12 variables relevant" in done.out
         in_process(monkeypatch, capfd, *command, "--write-config", tmp_path / "run.toml")
         assert 'covariate = ["age"]' in (tmp_path / "run.toml").read_text()
         again = in_process(monkeypatch, capfd, "run", "--config", tmp_path / "run.toml")
         assert again.out == done.out
+
+
+class TestConfounded:
+    """Age drives the outcome and ten of 30 columns; one other column has an effect of its own."""
+
+    @staticmethod
+    def table(seed):
+        rng = np.random.default_rng([seed, 31])
+        age = rng.normal(size=200)
+        X = rng.normal(size=(200, 30))
+        X[:, :10] += age[:, None]
+        return X, age, 1.5 * age + 1.3 * X[:, 20], rng
+
+    @pytest.mark.parametrize("kind", ["numbers", "classes", "times"])
+    def test_followers_are_rare_and_the_true_column_is_found(self, kind):
+        n_tables, n_false, n_found, n_plain = 20, 0, 0, 0
+        for seed in range(n_tables):
+            X, age, predictor, rng = self.table(seed)
+            y = {
+                "numbers": lambda p=predictor, rng=rng: p + 2 * rng.normal(size=200),
+                "classes": lambda p=predictor, rng=rng: (rng.random(200) < 1 / (1 + np.exp(-p))).astype(int),
+                "times": lambda p=predictor, rng=rng: (rng.exponential(np.exp(-p / 2)), rng.random(200) < 0.7),
+            }[kind]()
+            found = set(interplay.select(X, y, covariates=age, dimensions=1, random_state=0).relevant)
+            n_false += bool(found - {"x20"})
+            n_found += "x20" in found
+            if seed < 3:
+                plain = set(interplay.select(X, y, dimensions=1, random_state=0).relevant)
+                n_plain += bool(plain - {"x20"})
+        assert n_plain >= 2  # without age, its followers are listed
+        assert n_false <= 3  # of 20 at 0.05, more is a chance of 1 in 60
+        assert n_found >= 16
+
+
+class TestDetermined:
+    @pytest.mark.parametrize("scale", ["ranks", "values"])
+    def test_a_covariate_that_is_the_outcome_is_refused(self, scale):
+        X, _, age = confounded()
+        for call in (interplay.select, interplay.interactions):
+            with pytest.raises(ValueError, match="covariates determine y"):
+                call(X, 2 * age + 1, covariates=age, scale=scale)
+
+    def test_a_covariate_that_divides_the_classes_is_refused(self):
+        X, _, age = confounded()
+        for call in (interplay.select, interplay.interactions):
+            with pytest.raises(ValueError, match="covariates determine y"):
+                call(X, (age > 60).astype(int), covariates=age)
+
+    @pytest.mark.parametrize("kind", ["classes", "ranks", "values", "times"])
+    def test_a_variable_that_is_the_outcome_is_found(self, kind):
+        """With it in the model nothing is left, which is no fault of the covariates."""
+        X, _, age = confounded()
+        y = {"classes": (X[:, 3] > 0).astype(int), "times": (np.exp(-X[:, 3]), np.ones(600, bool))}.get(kind, X[:, 3])
+        scale = {"scale": kind} if kind in ("ranks", "values") else {}
+        found = interplay.select(X, y, covariates=age, random_state=0, **scale)
+        assert found.relevant == ["x3"]
+
+
+class TestOffset:
+    def test_of_numbers_is_subtracted(self):
+        X, _, age = confounded()
+        rng = np.random.default_rng(1)
+        known = 0.2 * age
+        y = X[:, 2] + known + rng.normal(size=600)
+        for scale in ("ranks", "values"):
+            found = interplay.select(X, y, offset=known, scale=scale, dimensions=2, random_state=0)
+            other = interplay.select(
+                X, y - known, covariates=None, offset=np.zeros(600), scale=scale, dimensions=2, random_state=0
+            )
+            assert found.p_value.tolist() == other.p_value.tolist()
+            assert found.in_model.chi2.tolist() == other.in_model.chi2.tolist()
+            plain = interplay.select(X, y - known, scale=scale, dimensions=2, random_state=0)
+            assert found.relevant == plain.relevant == ["x2"]
+
+    def test_of_classes_is_that_of_statsmodels(self):
+        X, _, age = confounded()
+        known = 0.15 * (age - 60)
+        y = (np.random.default_rng(4).random(600) < 1 / (1 + np.exp(1 - 2 * (X[:, 2] > 0) - known))).astype(int)
+        found = interplay.select(X, y, offset=known, dimensions=1, random_state=0)
+        assert found.relevant[0] == "x2"
+        plain = interplay.select(X, y, dimensions=1, random_state=0)
+        assert found.p_value[0] > 1e9 * plain.p_value[0]  # x0 follows from the offset
+        assert found.provenance["offset"] is True
+        assert "given the offset (logistic model)" in found.summary()
+        for v, ratio in zip(found.in_model.variable, found.in_model.chi2, strict=True):
+            level = interplay.discretize(X)[0, :, v]
+            fits = [
+                sm.GLM(y, columns, family=sm.families.Binomial(), offset=known).fit()
+                for columns in (sm.add_constant(level), np.ones((600, 1)))
+            ]
+            assert ratio == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-6)
+
+    def test_by_name_saved_and_merged(self, tmp_path):
+        X, y, age = confounded()
+        frame = pd.DataFrame(X).rename(columns=lambda v: f"v{v}").assign(known=0.15 * (age - 60))
+        found = interplay.select(frame, y, offset="known", random_state=0)
+        assert found.names == [f"v{i}" for i in range(12)]
+        for i in (1, 2):
+            interplay.search_shard(frame, y, shard=(i, 2), offset="known").save(tmp_path / f"part{i}")
+        merged = interplay.merge_parts(sorted(tmp_path.glob("part*")), X=frame)
+        pd.testing.assert_frame_equal(merged.table, found.table)
+
+    @pytest.mark.parametrize(
+        ("offset", "y", "message"),
+        [
+            (np.zeros(5), None, "offset must have one value per sample of X: 5 values, 600 samples"),
+            (np.r_[np.nan, np.zeros(599)], None, "offset has missing or infinite values (the first at sample 0)"),
+            (["a"] * 600, None, "offset must be numbers"),
+            (np.zeros(600), np.arange(600) % 3, "offset is one number per sample, and y has 3 classes"),
+        ],
+    )
+    def test_refusals(self, offset, y, message):
+        X, two, _ = confounded()
+        for call in (interplay.select, interplay.interactions):
+            with pytest.raises((ValueError, TypeError)) as error:
+                call(X, two if y is None else y, offset=offset)
+            assert message in str(error.value)
+
+
+class TestSameAnswer:
+    @pytest.mark.parametrize("kind", ["numbers", "classes", "times"])
+    def test_threads_and_interruptions_change_nothing(self, kind, tmp_path):
+        X, y, age = confounded(300)
+        rng = np.random.default_rng(2)
+        outcome = {
+            "numbers": y + rng.normal(size=300),
+            "classes": y,
+            "times": (rng.exponential(np.exp(-1.5 * y)), rng.random(300) < 0.8),
+        }[kind]
+        given = {"covariates": age, "offset": 0.1 * rng.normal(size=300), "random_state": 0}
+        found = [interplay.select(X, outcome, n_jobs=n_jobs, **given) for n_jobs in (1, 2)]
+        assert found[0].log_p.tobytes() == found[1].log_p.tobytes()
+        assert found[0].in_model.chi2.tobytes() == found[1].in_model.chi2.tobytes()
+        kept = interplay.select(X, outcome, checkpoint=tmp_path / "kept", **given)
+        again = interplay.select(X, outcome, checkpoint=tmp_path / "kept", **given)
+        for other in (kept, again):
+            assert other.log_p.tobytes() == found[0].log_p.tobytes()
+
+    def test_checkpoints_and_parts_know_covariates_and_offset(self):
+        X, y, age = confounded(300)
+        given = [{}, {"covariates": age}, {"covariates": age**2}, {"offset": age}, {"covariates": age, "offset": age}]
+        assert len({make_study(X, y, **some).fingerprint() for some in given}) == len(given)
+        times = (np.arange(1.0, 301), np.ones(300))
+        entries = [{}, {"entry": np.zeros(300)}, {"entry": np.full(300, 0.5)}]
+        assert len({make_study(X, times, times=True, **some).fingerprint() for some in entries}) == len(entries)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
-"""y=(time, event): residuals, the log-rank test, and what is found and what is not."""
+"""y=(time, event): residuals, the log-rank test, what select finds in uncut times and what it does not."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chi2
+from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.duration.survfunc import SurvfuncRight, survdiff
 
 import interplay
@@ -40,8 +42,8 @@ class TestLogRank:
     def test_is_that_of_lifelines_on_its_data(self):
         """lifelines 0.30: load_leukemia(), multivariate_logrank_test."""
         time, event, treatment = freireich()
-        chi2, df = log_rank(time, event, treatment)
-        assert (chi2, df) == (pytest.approx(16.792940989216547, rel=1e-12), 1)
+        found, df = log_rank(time, event, treatment)
+        assert (found, df) == (pytest.approx(16.792940989216547, rel=1e-12), 1)
 
     @pytest.mark.parametrize("n_cells", [2, 3, 6])
     @pytest.mark.parametrize("ties", [False, True])
@@ -98,25 +100,44 @@ class TestSelect:
         time, event = times(np.where((X[:, 3] > 0) ^ (X[:, 7] > 0), 3.0, 0.5), rng)
         found = interplay.select(X, (time, event), random_state=0)
         assert sorted(found.relevant) == ["x3", "x7"]
-        assert found.table["holds_in_log_rank"][[3, 7]].all()
-        assert (found.table["p_log_rank"][[3, 7]] < 1e-6).all()
-        assert list(found.class_sizes) == ["lower risk", "higher risk"]
-        assert min(found.class_sizes.values()) > 290
+        assert (found.table["p_model"][[3, 7]] < 1e-6).all()
+        assert found.in_model.kind == "cox"
+        assert found.class_sizes == {}  # times are not cut
+        assert f"600 samples; times, {event.sum()} events" in found.summary()
+        assert found.provenance["model"] == "Cox"
         assert found.provenance["survival"] == {"n_events": int(event.sum()), "last": time.max()}
         assert interplay.select(X, (time, event), dimensions=1, random_state=0).relevant == []
 
-    def test_p_is_the_log_rank_test_in_1d(self):
+    def test_times_that_are_cut_if_asked(self):
         rng = np.random.default_rng(2)
         X = rng.normal(size=(300, 10))
-        time, event = times(np.where(X[:, 4] > 0, 2.5, 0.6), rng)
-        found = interplay.select(X, (time, event), dimensions=1, random_state=0)
-        expected = survdiff(time, event.astype(int), interplay.discretize(X)[0, :, 4])
-        assert found.table.loc[4, "p_log_rank"] == pytest.approx(expected[1])
+        y = times(np.where(X[:, 4] > 0, 2.5, 0.6), rng)
+        found = interplay.select(X, y, dimensions=1, decision_divisions=1, random_state=0)
+        assert list(found.class_sizes) == ["lower risk", "higher risk"]
+        assert min(found.class_sizes.values()) > 140
+        assert found.relevant == ["x4"]
+
+    def test_p_is_the_likelihood_ratio_of_cox_in_1d(self):
+        rng = np.random.default_rng(2)
+        X = rng.normal(size=(300, 10))
+        age = rng.normal(size=300)
+        time, event = times(np.where(X[:, 4] > 0, 2.5, 0.6) * np.exp(0.5 * age), rng)
+        level = interplay.discretize(X)[0, :, 4] * 1.0
+        for given, known in (({}, []), ({"covariates": age}, [age])):
+            found = interplay.select(X, (time, event), dimensions=1, random_state=0, **given)
+            larger, smaller = (
+                0.0 if not columns else PHReg(time, np.column_stack(columns), status=event * 1).fit(disp=0).llf
+                for columns in ([level, *known], known)
+            )
+            if not known:  # statsmodels has no model without columns: the likelihood at 0
+                smaller = PHReg(time, level[:, None], status=event * 1).loglike(np.zeros(1))
+            assert found.in_model.chi2[0] == pytest.approx(2 * (larger - smaller), rel=1e-6)
+            assert found.table.loc[4, "p_model"] == pytest.approx(chi2.sf(2 * (larger - smaller), 1), rel=1e-5)
+            assert found.table.loc[4, "p_value"] >= found.table.loc[4, "p_model"]
 
     @pytest.mark.parametrize("dimensions", [1, 2])
     def test_what_only_censoring_depends_on_is_not(self, dimensions):
         """Those with a high value leave early: their residuals are others, their hazard is not."""
-        n_screened = 0
         for seed in range(6):
             rng = np.random.default_rng(seed)
             X = rng.normal(size=(800, 10))
@@ -124,10 +145,31 @@ class TestSelect:
             time, event = times(np.ones(800), rng, end)
             found = interplay.select(X, (time, event), dimensions=dimensions, random_state=0)
             assert "x2" not in found.relevant
-            n_screened += found.p_adjusted[2] < 0.05
-            if found.p_adjusted[2] < 0.05:
-                assert "left out because the log-rank test does not confirm them: x2" in found.summary()
-        assert n_screened >= 5  # the residuals alone would have called it relevant
+            assert found.p_value[2] > 0.05
+            if seed == 0:  # residuals that are cut call it relevant: their spread differs
+                cut = Survival(time, event).residuals() > 0
+                assert interplay.select(X, cut, dimensions=1, random_state=0).relevant == ["x2"]
+
+    def test_late_entries(self):
+        """Those with a high value of x2 enter late, and have the hazard of all others; x4 has an effect."""
+        rng = np.random.default_rng(7)
+        X = rng.normal(size=(1600, 10))
+        time = rng.exponential(1 / np.where(X[:, 4] > 0, 2.0, 0.7))
+        entry = np.where(X[:, 2] > 0, rng.uniform(0, 1.0, 1600), 0.0)
+        seen = time > entry
+        X, time, entry, event = X[seen], time[seen], entry[seen], np.ones(seen.sum(), dtype=bool)
+        assert "x2" in interplay.select(X, (time, event), dimensions=1, random_state=0).relevant
+        found = interplay.select(X, (time, event), entry=entry, dimensions=1, random_state=0)
+        assert found.relevant == ["x4"]
+        level = interplay.discretize(X)[0, :, 4][:, None] * 1.0
+        model = PHReg(time, level, status=event * 1, entry=entry)
+        expected = 2 * (model.fit(disp=0).llf - model.loglike(np.zeros(1)))
+        assert found.in_model.chi2 == pytest.approx([expected], rel=1e-6)
+        frame = pd.DataFrame(X).rename(columns=lambda v: f"x{v}").assign(days=time, dead=event, since=entry)
+        named = interplay.select(frame, ("days", "dead"), entry="since", dimensions=1, random_state=0)
+        assert named.p_value.tolist() == found.p_value.tolist()
+        with pytest.raises(ValueError, match="entry is for times"):
+            interplay.select(X, time, entry=entry)
 
     def test_ways_to_give_it(self, tmp_path):
         rng = np.random.default_rng(3)
@@ -153,13 +195,15 @@ class TestSelect:
         assert interplay.select(X, y, groups=patient, random_state=0).relevant == ["x1"]
         assert interplay.select(X, y, strata=patient % 2, random_state=0).relevant == ["x1"]
         found = interplay.select(X, y, covariates=age, random_state=0)
-        assert found.table.loc[1, "holds_with_covariates"]
-        assert [retest.kind for retest in found.retests] == ["log_rank", "covariates"]
+        assert "x1" in found.relevant
+        assert (found.in_model.kind, found.in_model.about) == ("cox", ["covariate"])
         for i in (1, 2):
             interplay.search_shard(X, y, shard=(i, 2), covariates=age).save(tmp_path / f"part{i}")
         merged = interplay.merge_parts(sorted(tmp_path.glob("part*")), X=X)
         pd.testing.assert_frame_equal(merged.table, found.table)
-        with pytest.raises(ValueError, match="X is needed to merge parts of a search with times"):
+        with pytest.raises(
+            ValueError, match="X is needed to merge parts of a search with covariates, an offset or times"
+        ):
             interplay.merge_parts(sorted(tmp_path.glob("part*")))
 
     def test_saved_drawn_and_reported(self, tmp_path):
@@ -212,7 +256,8 @@ class TestCommandLine:
     def test_time_and_event(self, file, monkeypatch, capfd):
         done = in_process(monkeypatch, capfd, "run", file, "--time", "time", "--event", "status", "--seed", "0")
         assert done.code == 0, done.err
-        assert "higher risk: 149" in done.out
+        n_events = int(pd.read_csv(file)["status"].sum())
+        assert f"300 samples; times, {n_events} events" in done.out
         assert "v3" in done.out
 
     def test_a_target_that_looks_like_a_censored_time(self, file):

@@ -14,7 +14,7 @@ from interplay.base.arrays import BoolArray, FloatArray
 from interplay.models.linear import independent_places
 from interplay.statistics.model_fit import coefficient_log_p
 from interplay.statistics.residual_test import ResidualTarget
-from interplay.study.full_model import FullModel
+from interplay.study.full_model import FullModel, NothingLeft
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,8 @@ class GivenInModel:
     ----------
     residuals : (1, n_samples) float64
     is_kept : (n_strong,) bool
-        Strong variables that are not a sum of stronger ones and of covariates.
+        Strong variables that are not a sum of stronger ones and of covariates; without the last of them where they
+        determine the outcome.
     n_fitted : int
         Columns of the model beyond its constant.
     """
@@ -44,9 +45,16 @@ class GivenInModel:
         places = independent_places(np.hstack([columns, strong.T]))
         is_kept = np.zeros(len(strong), dtype=bool)
         is_kept[places[places >= columns.shape[1]] - columns.shape[1]] = True
-        kept = strong[is_kept]
-        target = ResidualTarget.of(model.residuals(kept.T))
-        return cls(target.residuals[np.newaxis], is_kept, target.n_fitted, target, model, kept)
+        while True:
+            kept = strong[is_kept]
+            try:
+                target = ResidualTarget.of(model.residuals(kept.T))
+            except NothingLeft:  # these variables determine the outcome: fewer of them do not
+                if not is_kept.any():
+                    raise
+                is_kept[np.flatnonzero(is_kept)[-1]] = False
+            else:
+                return cls(target.residuals[np.newaxis], is_kept, target.n_fitted, target, model, kept)
 
     def log_p(self, scores: FloatArray) -> FloatArray:
         """Return ln p of other variables, (n_vars,), from their scores, (n_vars, n_samples)."""

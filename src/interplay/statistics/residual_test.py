@@ -25,6 +25,9 @@ from interplay.statistics.score_test import Moments
 #: If the columns of a model leave less than this share of a variable's squares, they determine it.
 _NOTHING_LEFT = 1e-6
 
+#: Squares of what a projection leaves of a column of its own, per square of the column.
+_ROUNDING = 1e-24
+
 
 @dataclass(frozen=True, eq=False)
 class ResidualTarget:
@@ -125,7 +128,9 @@ class ResidualTarget:
         left = weighted - (weighted @ self._basis) @ self._basis.T
         length = np.einsum("vs,vs->v", left, left)
         squares = np.einsum("vs,vs->v", centred, centred)
-        return left, np.where(length > _NOTHING_LEFT * squares, length, 0.0)
+        # Of a constant, rounding errors are all that is left, here and there.
+        rounded = _ROUNDING * np.einsum("vs,vs->v", weighted, weighted)
+        return left, np.where(length > np.maximum(_NOTHING_LEFT * squares, rounded), length, 0.0)
 
 
 def wald_log_p(coefficients: FloatArray, covariance: FloatArray, df_residual: int | None = None) -> FloatArray:

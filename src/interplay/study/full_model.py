@@ -22,6 +22,9 @@ from interplay.study.survival import Survival
 #: Residuals with less than this share of the variance of the outcome leave nothing to search.
 _NOTHING_LEFT = 1e-6
 
+#: The same of values whose ranks are compared: a few outliers may have nearly all of the variance.
+_NO_VALUES_LEFT = 1e-12
+
 #: Names of the models, by kind, as sentences have them.
 MODEL_NAMES = {"linear": "linear", "logistic": "logistic", "cox": "Cox"}
 
@@ -75,6 +78,9 @@ class FullModel:
         if isinstance(outcome, NumberOutcome):
             left = fit_linear(outcome.scores, columns).residuals
             _check_left(left, outcome.scores)
+            if more is None and outcome.scale == "ranks":
+                # Ranks of a sum of covariates are no such sum.
+                _check_left(fit_linear(outcome.values, columns).residuals, outcome.values, share=_NO_VALUES_LEFT)
             found = number_outcome(left, self.strata, scale=outcome.scale)
             n = len(left)
             model = ResidualModel("linear", columns, np.ones(n), np.zeros(n))
@@ -114,9 +120,13 @@ def _standardised(
     return NumberOutcome(left, np.asarray((left - left.mean()) / spread), "values", model)
 
 
-def _check_left(left: FloatArray, outcome: FloatArray) -> None:
-    if float(left.var()) <= _NOTHING_LEFT * float(outcome.var()):
-        raise ValueError(
+class NothingLeft(ValueError):
+    """The columns of a model determine the outcome."""
+
+
+def _check_left(left: FloatArray, outcome: FloatArray, *, share: float = _NOTHING_LEFT) -> None:
+    if float(left.var()) <= share * float(outcome.var()):
+        raise NothingLeft(
             "covariates determine y: with them in a model nothing is left for the variables to explain; leave out the "
             "covariate that is the outcome itself, or a consequence of it"
         )

@@ -21,7 +21,7 @@ _SEX = {"23": "X"}
 
 
 def read_loco(path: str | os.PathLike[str], *, samples: Sequence[str] | None = None) -> pd.DataFrame:
-    """Read predictions that leave out one chromosome, as REGENIE's first step writes them (``_1.loco``, also ``.gz``).
+    r"""Read predictions that leave out one chromosome, as REGENIE's first step writes them (``_1.loco``, also ``.gz``).
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def read_loco(path: str | os.PathLike[str], *, samples: Sequence[str] | None = N
     --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "step1_1.loco"
-    >>> _ = file.write_text("FID_IID f1_a f2_b\\n1 0.25 -0.5\\n2 0.5 -0.25\\n")
+    >>> _ = file.write_text("FID_IID f1_a f2_b\n1 0.25 -0.5\n2 0.5 -0.25\n")
     >>> read_loco(file, samples=["b", "a"]).loc["a"].to_dict()
     {'1': 0.25, '2': 0.5}
     """

@@ -1,0 +1,169 @@
+"""Score tests of variables in a model of covariates, offset and times: those of statsmodels, and of the formula."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy.stats import chi2, norm
+
+from interplay.base.arrays import DecisionClasses
+from interplay.statistics.given_in_model import GivenInModel
+from interplay.statistics.residual_test import ResidualTarget, union_log_p, wald_log_p
+from interplay.study.full_model import FullModel
+from interplay.study.number_outcome import number_outcome
+from interplay.study.strata import Strata
+from interplay.study.survival import Survival
+
+N = 240
+
+
+@pytest.fixture
+def data():
+    """Covariates, columns of which the first follows from a covariate, linear predictors, strata and an offset."""
+    rng = np.random.default_rng(3)
+    design = np.column_stack([rng.normal(size=N), rng.integers(0, 2, N)])
+    scores = rng.normal(size=(5, N))
+    scores[0] += 2 * design[:, 0]
+    offset = 0.5 * rng.normal(size=N)
+    predictor = 0.7 * design[:, 0] - 0.5 * design[:, 1] + 0.2 * scores[1]
+    return rng, design, scores, predictor, np.arange(N) % 3, offset
+
+
+def strata_of(codes) -> Strata:
+    return Strata(codes, [str(code) for code in np.unique(codes)])
+
+
+class TestLinear:
+    @pytest.mark.parametrize("has_strata", [False, True])
+    def test_is_the_t_test_of_the_added_column(self, data, has_strata):
+        rng, design, scores, predictor, codes, _ = data
+        y = predictor + has_strata * codes + rng.normal(size=N)
+        model = FullModel(
+            number_outcome(y, None, scale="values"), design, None, strata_of(codes) if has_strata else None
+        )
+        found = np.exp(ResidualTarget.of(model.residuals()).log_p(scores))
+        constants = (codes[:, None] == np.arange(3)) * 1.0 if has_strata else np.ones((N, 1))
+        expected = [sm.OLS(y, np.column_stack([constants, design, x])).fit().pvalues[-1] for x in scores]
+        assert found == pytest.approx(expected, rel=1e-8)
+
+    def test_levels_are_the_f_test(self, data):
+        rng, design, _, predictor, _, _ = data
+        levels = rng.integers(0, 4, size=(3, N))
+        y = predictor + 0.3 * (levels[0] == 2) + rng.normal(size=N)
+        model = FullModel(number_outcome(y, None, scale="values"), design)
+        found = np.exp(ResidualTarget.of(model.residuals()).level_log_p(levels, 4))
+        known = np.column_stack([np.ones(N), design])
+        smaller = sm.OLS(y, known).fit()
+        for row, codes in enumerate(levels):
+            larger = sm.OLS(y, np.column_stack([known, codes[:, None] == np.arange(1, 4)])).fit()
+            assert found[row] == pytest.approx(larger.compare_f_test(smaller)[1], rel=1e-8)
+
+    def test_a_level_without_samples_is_no_level(self, data):
+        rng, design, _, predictor, _, _ = data
+        levels = np.where(rng.random((1, N)) < 0.5, 0, 3)
+        target = ResidualTarget.of(
+            FullModel(number_outcome(predictor + rng.normal(size=N), None, scale="values"), design).residuals()
+        )
+        assert target.level_log_p(levels, 4) == pytest.approx(target.level_log_p(levels // 3, 2), rel=1e-9)
+
+
+class TestLogistic:
+    def score_test(self, y, known, offset, more):
+        """Return Rao's statistic: U' (I_xx − I_xc I_cc⁻¹ I_cx)⁻¹ U."""
+        p = sm.GLM(y, known, family=sm.families.Binomial(), offset=offset).fit(tol=1e-12).fittedvalues
+        w = p * (1 - p)
+        inner = known.T @ (known * w[:, None])
+        cross = known.T @ (more * w[:, None])
+        left = more.T @ (more * w[:, None]) - cross.T @ np.linalg.solve(inner, cross)
+        u = more.T @ (y - p)
+        return float(u @ np.linalg.solve(left, u))
+
+    @pytest.mark.parametrize("with_offset", [False, True])
+    def test_is_raos_test(self, data, with_offset):
+        """Levels by χ²; single columns by a gamma distribution of the same variance, near to it in the middle."""
+        rng, design, scores, predictor, _, offset = data
+        known_part = offset if with_offset else None
+        y = (rng.random(N) < 1 / (1 + np.exp(-predictor - offset * with_offset))).astype(np.int64)
+        model = FullModel(DecisionClasses(y, [0, 1]), design, known_part)
+        target = ResidualTarget.of(model.residuals())
+        known = np.column_stack([np.ones(N), design])
+        levels = rng.integers(0, 3, size=(4, N))
+        found = np.exp(target.level_log_p(levels, 3))
+        for row, codes in enumerate(levels):
+            expected = chi2.sf(self.score_test(y, known, known_part, (codes[:, None] == [1, 2]) * 1.0), 2)
+            assert found[row] == pytest.approx(expected, rel=1e-5)
+        found = np.exp(target.log_p(scores))
+        expected = np.array([chi2.sf(self.score_test(y, known, known_part, x[:, None]), 1) for x in scores])
+        assert np.abs(np.log(found) - np.log(expected)).max() < 0.1
+
+    def test_is_near_the_likelihood_ratio(self, data):
+        rng, design, scores, predictor, _, _ = data
+        y = (rng.random(N) < 1 / (1 + np.exp(-predictor))).astype(np.int64)
+        found = np.exp(ResidualTarget.of(FullModel(DecisionClasses(y, [0, 1]), design).residuals()).log_p(scores))
+        known = np.column_stack([np.ones(N), design])
+        smaller = sm.Logit(y, known).fit(disp=0).llf
+        for x, p in zip(scores, found, strict=True):
+            larger = sm.Logit(y, np.column_stack([known, x])).fit(disp=0).llf
+            assert np.log(p) == pytest.approx(np.log(chi2.sf(2 * (larger - smaller), 1)), abs=0.25)
+
+
+class TestTimes:
+    def test_is_near_coxs_likelihood_ratio(self, data):
+        rng, design, scores, predictor, codes, _ = data
+        time, end = rng.exponential(np.exp(-predictor)), rng.exponential(2.0, N)
+        survival = Survival(np.minimum(time, end), time <= end)
+        for strata in (None, codes):
+            model = FullModel(survival, design, None, None if strata is None else strata_of(strata))
+            found = ResidualTarget.of(model.residuals()).log_p(scores)
+
+            def log_likelihood(columns, strata=strata):
+                status = survival.event * 1
+                return sm.PHReg(survival.time, columns, status=status, strata=strata).fit(disp=0).llf
+
+            smaller = log_likelihood(design)
+            for x, log_p in zip(scores, found, strict=True):
+                expected = chi2.logsf(2 * (log_likelihood(np.column_stack([design, x])) - smaller), 1)
+                assert log_p == pytest.approx(expected, abs=0.3 + 0.1 * abs(expected))
+
+
+def test_a_column_that_covariates_determine_has_p_of_1(data):
+    rng, design, _, predictor, _, _ = data
+    follows = np.stack([3 + 2 * design[:, 0], design[:, 1], design.sum(axis=1), np.ones(N)])
+    outcomes = [
+        number_outcome(predictor + rng.normal(size=N), None, scale="values"),
+        DecisionClasses((rng.random(N) < 1 / (1 + np.exp(-predictor))).astype(np.int64), [0, 1]),
+        Survival(rng.exponential(np.exp(-predictor)), np.ones(N, dtype=bool)),
+    ]
+    for outcome in outcomes:
+        target = ResidualTarget.of(FullModel(outcome, design).residuals())
+        assert target.log_p(follows).tolist() == [0.0] * 4
+        assert target.level_log_p(design[:, 1].astype(np.int64)[np.newaxis], 2).tolist() == [0.0]
+
+
+def test_the_unit_and_the_middle_of_a_column_do_not_matter(data):
+    rng, design, scores, predictor, _, _ = data
+    y = DecisionClasses((rng.random(N) < 1 / (1 + np.exp(-predictor))).astype(np.int64), [0, 1])
+    target = ResidualTarget.of(FullModel(y, design).residuals())
+    assert target.log_p(1000 * scores + 7) == pytest.approx(target.log_p(scores), rel=1e-7)
+
+
+def test_given_strong_variables_is_the_larger_model(data):
+    rng, design, scores, predictor, _, _ = data
+    y = predictor + rng.normal(size=N)
+    model = FullModel(number_outcome(y, None, scale="values"), design)
+    strong = np.stack([scores[1], design[:, 0], scores[2]])  # the second is a covariate
+    given = GivenInModel.of(strong, model)
+    assert given.is_kept.tolist() == [True, False, True]
+    assert given.n_fitted == 4
+    known = np.column_stack([np.ones(N), design, scores[1], scores[2]])
+    expected = [sm.OLS(y, np.column_stack([known, x])).fit().pvalues[-1] for x in scores[3:]]
+    assert np.exp(given.log_p(scores[3:])) == pytest.approx(expected, rel=1e-8)
+    assert np.exp(given.log_p_of_kept()) == pytest.approx(sm.OLS(y, known).fit().pvalues[-2:], rel=1e-8)
+
+
+def test_wald_and_union():
+    coefficients = np.array([1.0, -3.0])
+    expected = 2 * norm.sf([1.0, 1.5])
+    assert np.exp(wald_log_p(coefficients, np.diag([1.0, 4.0]))) == pytest.approx(expected)
+    assert union_log_p([np.log([0.01, 0.9]), np.log([0.5, 0.8])]) == pytest.approx(np.log([0.02, 1.0]))
