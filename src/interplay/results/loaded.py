@@ -92,11 +92,22 @@ def is_interactions(result: Interactions) -> bool:
         and (n_classes == 0 if isinstance(tested, TestedNumbers) else n_classes >= 2)
         and have_types(_NO_OUTCOME | result.provenance.get("outcome", {}), _OUTCOME)
         and result.settings.get("scale") in (None, *SCALE_CHOICES)
+        and _are_sites(result.provenance)
         and (result.first is None or _are_alike(result.first, tested))
         and (result.with_covariates is None or len(result.with_covariates.chi2) == len(tested))
         and cut.issuperset(np.unique(tested.tuples).tolist())
         and all(_has_classes(counts, n_classes) for counts in result.counts)
         and _are_places(result, n_classes)
+    )
+
+
+def _are_sites(provenance: dict[str, Any]) -> bool:
+    """Say whether the entries on sites, if there are any, are those that summaries use."""
+    sites = provenance.get("sites", {})
+    return (
+        fits(sites, dict[str, dict[str, int]])
+        and all("n_withheld" in about for about in sites.values())
+        and (not sites or fits(provenance.get("tested"), int))
     )
 
 
