@@ -154,6 +154,31 @@ def test_selections_are_combined_by_fishers_method() -> None:
     assert interplay.combine([results[0], fewer]).table.set_index("variable").loc["g5", "status"] == "in one study only"
 
 
+def test_effects_of_variables_are_averaged_on_their_scales(tmp_path: Path) -> None:
+    results = [interplay.select(*study(seed), dimensions=2, random_state=1) for seed in range(2)]
+    ratios = [(2.0, 1.2, 3.3), (4.0, 2.2, 7.3)]
+    for one, (effect, low, high) in zip(results, ratios, strict=True):
+        is_g1 = one.table["variable"] == "g1"
+        # As a selection with effects has them; g4 has one in the first study only.
+        is_known = is_g1 | ((one.table["variable"] == "g4") & (effect == 2.0))
+        one.__dict__["_table"] = one.table.assign(
+            effect=np.where(is_known, effect, np.nan),
+            effect_low=np.where(is_known, low, np.nan),
+            effect_high=np.where(is_known, high, np.nan),
+            effect_kind=np.where(is_known, "odds ratio", ""),
+        )
+    both = interplay.combine(results)
+    row = both.table.set_index("variable").loc["g1"]
+    errors = np.array([np.log(high / low) / 2 / 1.959963984540054 for _, low, high in ratios])
+    theirs = combine_effects(np.log([effect for effect, _, _ in ratios]), errors**2)
+    assert row["effect"] == pytest.approx(theirs.summary_frame().loc["fixed effect", "eff"])
+    assert row["p_heterogeneity"] == pytest.approx(theirs.test_homogeneity().pvalue)
+    assert row["effect_scale"] == "log odds ratio"
+    assert both.table.set_index("variable")["effect"].drop("g1").isna().all()
+    both.save(tmp_path / "both")
+    pd.testing.assert_frame_equal(interplay.load(tmp_path / "both").table, both.table)
+
+
 def test_saved_combinations_are_the_same(tmp_path: Path) -> None:
     both = interplay.combine([found(0), found(1)])
     both.save(tmp_path / "both")

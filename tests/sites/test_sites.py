@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 import interplay
 from interplay.results.table_file import table_bytes
 from interplay.sites import combine_sites, count_at_site, list_at_site, plan_sites
+from interplay.statistics.interaction.interaction_test import g2_thresholds
+from interplay.statistics.interaction.site_shares import site_shares
 
 
 def over_sites(
@@ -150,6 +152,27 @@ def test_default_plan_lists_few_tuples(tmp_path: Path) -> None:
     assert sum(map(len, lists)) < 150  # of 1770
     counts = [count_at_site(plan, X[site == name], y[site == name], site=name, lists=lists) for name in "abc"]
     assert_equal(combine_sites(plan, counts), interplay.interactions(X, y, strata=site))
+
+
+def test_lists_do_not_depend_on_threads() -> None:
+    X, y, site = study()
+    plan = plan_sites(X, y, sites=["Basel", "Turku", "Wien"])
+    rows = site == "Turku"
+    one, other = (list_at_site(plan, X[rows], y[rows], site="Turku", n_jobs=n) for n in (1, 3))
+    assert len(one) > 0
+    np.testing.assert_array_equal(one.tuples, other.tuples)
+
+
+@pytest.mark.parametrize("n_sites", [2, 3, 7, 20])
+@pytest.mark.parametrize("max_p", [0.2, 1e-3, 1e-9])
+def test_shares_add_up_to_the_threshold_at_most(n_sites: int, max_p: float) -> None:
+    rng = np.random.default_rng(n_sites)
+    shares = site_shares(max_p, 12, n_sites)
+    of_whole = g2_thresholds(max_p, 12 * n_sites)
+    for df in rng.integers(1, 13, (200, n_sites)):
+        assert shares[df].sum() <= of_whole[df.sum()]
+    # Sites that have the same degrees of freedom have shares that leave little room.
+    assert shares[4] * n_sites > 0.5 * of_whole[4 * n_sites] or max_p > 0.05
 
 
 def test_small_cells_stay_at_the_site() -> None:

@@ -60,6 +60,8 @@ class Combined(Result):
         Tests for which p-values are adjusted.
     effect_name : str
         "log_or" or "effect"; "" where results have no effects.
+    effect_scale : list of str
+        Of variables: the scale of `effect`, such as "log odds ratio"; "" where there is none.
     settings : dict
         p_adjust and level.
     provenance : dict
@@ -88,6 +90,7 @@ class Combined(Result):
     of_cutting: Annotated[BoolArray, Check("n")]
     n_tests: int
     effect_name: str
+    effect_scale: Annotated[list[str], Check("n")]
     settings: dict[str, Any]
     provenance: dict[str, Any]
 
@@ -122,7 +125,8 @@ class Combined(Result):
         significant; method ("effects" for the fixed effect, "p-values" for their sum on the scale of χ²); chi2 and df
         of that test; log_or (or effect), ci_low and ci_high, the fixed effect with a 95 % interval; q, q_df,
         p_heterogeneity and i2, whether studies have one effect; status, which says why a row is not combined; and for
-        each study, by its place, p_1, … and log_or_1, … (or effect_1, …).
+        each study, by its place, p_1, … and log_or_1, … (or effect_1, …). Effects of variables are on the scale that
+        effect_scale names, such as "log odds ratio"; they have no part in p_value.
         """
         return self._table.copy()
 

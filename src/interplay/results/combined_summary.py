@@ -52,6 +52,8 @@ def combined_table(found: Combined) -> pd.DataFrame:
             "p_heterogeneity": np.exp(found.log_p_heterogeneity),
             "i2": found.i2,
         }
+    if any(found.effect_scale):
+        columns["effect_scale"] = found.effect_scale
     columns["status"] = found.status
     for place in range(len(found.studies)):
         columns[f"p_{place + 1}"] = np.exp(found.log_p_studies[:, place])
@@ -84,8 +86,9 @@ def combined_notes(found: Combined) -> list[str]:
     p_heterogeneity = np.exp(found.log_p_heterogeneity)
     n_unlike = int((found.is_significant & (p_heterogeneity < _HETEROGENEOUS)).sum())
     if n_unlike:
+        what = "tuples" if found.kind == "interactions" else "variables"
         said.append(
-            f"{n_unlike} significant tuples have different effects in the studies (p_heterogeneity < "
+            f"{n_unlike} significant {what} have different effects in the studies (p_heterogeneity < "
             f"{_HETEROGENEOUS:g}): the fixed effect is an average that may hold nowhere."
         )
     n_cut = int(found.of_cutting.sum())

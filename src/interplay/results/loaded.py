@@ -92,12 +92,23 @@ def is_interactions(result: Interactions) -> bool:
         and (n_classes >= 2 if isinstance(tested, TestedTuples) else n_classes == 0)
         and have_types(_NO_OUTCOME | result.provenance.get("outcome", {}), _OUTCOME)
         and result.settings.get("scale") in (None, *SCALE_CHOICES)
+        and _are_sites(result.provenance)
         and (result.first is None or _are_alike(result.first, tested))
         and (result.tagged is None or len(result.tagged.lead_of) == len(tested))
         and cut.issuperset(np.unique(tested.tuples).tolist())
         and (result.linkage is None or bool(np.isin(tested.tuples, result.linkage.variables).all()))
         and all(_has_classes(counts, n_classes) for counts in result.counts)
         and _are_places(result, n_classes)
+    )
+
+
+def _are_sites(provenance: dict[str, Any]) -> bool:
+    """Say whether the entries on sites, if there are any, are those that summaries use."""
+    sites = provenance.get("sites", {})
+    return (
+        fits(sites, dict[str, dict[str, int]])
+        and all("n_withheld" in about for about in sites.values())
+        and (not sites or fits(provenance.get("tested"), int))
     )
 
 

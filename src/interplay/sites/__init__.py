@@ -4,7 +4,8 @@
 
     combine.py                results of studies    → Combined: `combine`, its arguments
     combined_interactions.py  tuples of studies     → fixed effects, heterogeneity, sums of χ²
-    combined_variables.py     variables of studies  → Fisher's p-values
+    combined_variables.py     variables of studies  → Fisher's p-values; heterogeneity of effects
+    effect_scales.py          effects of variables  → scales on which they are averaged
 
     make_plan.py              a table, or definitions of columns → SitePlan    `plan_sites`
     plan.py                   SitePlan: sites, columns, classes, settings ↔ a text file

@@ -49,7 +49,8 @@ def combine(
     heterogeneity. Standard errors are those of the 95 % intervals, by the normal distribution. Tuples without a single
     effect are combined by their p-values: each becomes a χ² of the degrees of freedom of its test, and these add up
     (Lancaster's method), which is the sum of G² where p-values are those of χ². The same holds where levels or
-    directions are not comparable. Variables of selections are combined by Fisher's method.
+    directions are not comparable. Variables of selections are combined by Fisher's method; their effects are averaged,
+    with a test of heterogeneity, where every study that has a variable has its effect.
 
     A tuple is combined if every study that has its variables lists it, and two studies do. Other tuples stay in the
     table with a status: to leave out studies in which a tuple has a large p-value would favour small ones.

@@ -13,12 +13,10 @@ from interplay.codes.cuts import VariableCuts, plain_label
 from interplay.results.combined import COMBINED_METHODS, Combined
 from interplay.results.interaction_table import effect_name
 from interplay.results.interactions import Interactions
+from interplay.sites.effect_scales import REACH
 from interplay.statistics.combined_studies import fixed_effect, summed_chi2
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE
-
-#: Of normal intervals of 95 %.
-_REACH = 1.959963984540054
 
 
 def combined_interactions(read: Sequence[Interactions], studies: list[str], settings: dict[str, Any]) -> Combined:
@@ -77,6 +75,7 @@ def combined_interactions(read: Sequence[Interactions], studies: list[str], sett
         of_cutting=of_cutting[order].reshape(-1),
         n_tests=n_tests,
         effect_name=effect_name(read[0].tested),
+        effect_scale=[""] * len(tuples),
         settings=settings,
         provenance={
             "studies": [_record(one) for one in read],
@@ -144,7 +143,7 @@ def _effect(one: Interactions) -> FloatArray:
 
 def _error(one: Interactions) -> FloatArray:
     """Return standard errors, from the intervals; NaN without an interval, as with groups."""
-    error = (one.tested.ci_high - one.tested.ci_low) / (2 * _REACH)
+    error = (one.tested.ci_high - one.tested.ci_low) / (2 * REACH)
     return np.where(np.isfinite(error) & (error > 0) & np.isfinite(one.tested.estimate), error, np.nan)
 
 

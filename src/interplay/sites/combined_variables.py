@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from interplay.base.arrays import BoolArray, FloatArray
 from interplay.results.combined import COMBINED_METHODS, Combined
 from interplay.results.selection import Selection
-from interplay.statistics.combined_studies import summed_chi2
+from interplay.sites.effect_scales import effect_and_error, effect_scale
+from interplay.statistics.combined_studies import fixed_effect, summed_chi2
 from interplay.statistics.p_values import adjust
 
 
 def combined_variables(read: Sequence[Selection], studies: list[str], settings: dict[str, Any]) -> Combined:
-    """Combine variables, matched by their names; each p-value is one of two degrees of freedom."""
+    """Combine variables, matched by their names: p-values by Fisher's method, effects by their inverse variances."""
     names = list(dict.fromkeys(name for one in read for name in one.names))
     number_of = {name: number for number, name in enumerate(names)}
     log_p = np.full((len(names), len(read)), np.nan)
@@ -25,33 +27,64 @@ def combined_variables(read: Sequence[Selection], studies: list[str], settings: 
     is_combined = known.sum(axis=1) >= 2
     p_adjusted = adjust(np.exp(combined.log_p), settings["p_adjust"], level=settings["level"])
     order = np.lexsort((np.arange(len(names)), np.where(is_combined, combined.log_p, np.inf)))
-    no_effect, no_effects = np.full(len(names), np.nan), np.full(log_p.shape, np.nan)
+    effects, errors, scales = _effects(read, number_of, known)
+    average = fixed_effect(effects, errors)
     return Combined(
         kind="variables",
         names=names,
         studies=studies,
         tuples=order[:, np.newaxis].astype(np.int64),
         log_p_studies=log_p[order],
-        effects=no_effects,
-        errors=no_effects,
+        effects=effects[order],
+        errors=errors[order],
         status=[_status(studies, known[row].tolist()) for row in order.tolist()],
         method=np.where(is_combined, COMBINED_METHODS.index("p-values"), -1)[order],
         statistic=combined.statistic[order],
         df=combined.df[order],
         log_p=combined.log_p[order],
         p_adjusted=p_adjusted[order],
-        effect=no_effect,
-        error=no_effect,
-        q=no_effect,
-        q_df=np.zeros(len(names), dtype=np.int64),
-        log_p_heterogeneity=no_effect,
-        i2=no_effect,
+        effect=average.estimate[order],
+        error=average.error[order],
+        q=average.q[order],
+        q_df=average.df[order],
+        log_p_heterogeneity=average.log_p_heterogeneity[order],
+        i2=average.i2[order],
         of_cutting=np.zeros(len(names), dtype=bool),
         n_tests=int(is_combined.sum()),
-        effect_name="",
+        effect_name="effect" if any(scales) else "",
+        effect_scale=[scales[row] for row in order.tolist()],
         settings=settings,
         provenance={"studies": [_record(one) for one in read], "selected_in": []},
     )
+
+
+def _effects(
+    read: Sequence[Selection], number_of: dict[str, int], known: BoolArray
+) -> tuple[FloatArray, FloatArray, list[str]]:
+    """Return effects and errors of variables, (n_vars, n_studies), and the scale of each.
+
+    Selections have effects of their relevant variables. An average over the studies in which a variable is relevant
+    would be too large, so that all studies that have the variable must have its effect, of one kind.
+    """
+    effects, errors = np.full(known.shape, np.nan), np.full(known.shape, np.nan)
+    kinds: list[list[str]] = [[] for _ in number_of]
+    for place, one in enumerate(read):
+        table = one.table
+        if not {"effect", "effect_low", "effect_high", "effect_kind"} <= set(table.columns):
+            continue
+        of_study = zip(
+            *(table[name].tolist() for name in ("variable", "effect", "effect_low", "effect_high", "effect_kind")),
+            strict=True,
+        )
+        for name, effect, low, high, kind in of_study:
+            if isinstance(kind, str) and kind:
+                row = number_of[name]
+                effects[row, place], errors[row, place] = effect_and_error(effect, low, high, kind)
+                kinds[row].append(kind)
+    is_whole = (np.isfinite(errors) == known).all(axis=1) & (known.sum(axis=1) >= 2)
+    is_whole &= np.array([len(set(of_row)) == 1 for of_row in kinds], dtype=bool)
+    effects[~is_whole], errors[~is_whole] = np.nan, np.nan
+    return effects, errors, [effect_scale(kinds[row][0]) if is_whole[row] else "" for row in range(len(kinds))]
 
 
 def _status(studies: list[str], known: list[bool]) -> str:
