@@ -70,3 +70,26 @@ def test_the_progress_of_diabetes(run) -> None:
     assert not found["pairs"].significant
     assert found["p_values"]["values"] < 1e-6 < 0.05 < found["p_values"]["logarithms"]
     assert found["explained"]["selected columns"] > found["explained"]["all 110 columns"] + 0.1
+
+
+def test_prognostic_factors_of_breast_cancer(run) -> None:
+    found = run("plot_10")
+    assert {"pnodes", "progrec"} <= set(found["result"].relevant)
+    assert "age" not in found["result"].table["variable"].tolist()  # a covariate
+    ratios = found["ratios"]["hazard ratio"]
+    assert ratios["pnodes"] > 1 > ratios["progrec"]
+
+
+def test_the_loci_of_blood_pressure(run) -> None:
+    found = run("plot_11")
+    assert {"1", "4"} <= set(found["found"]["chromosome"].astype(str))
+    first = found["pairs"].table.iloc[0]
+    assert {name.partition("Mit")[0] for name in first["members"]} == {"D6", "D15"}
+    assert first["significant"]
+
+
+def test_several_rows_per_person(run) -> None:
+    found = run("plot_12")
+    assert any("groups='individual'" in str(message.message) for message in found["said"])
+    assert "individual" not in found["result"].names
+    assert {"ttme", "invc"} <= set(found["result"].relevant)
