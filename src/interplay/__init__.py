@@ -25,6 +25,7 @@ if _TYPE_CHECKING:
     from interplay.selection.call import select
     from interplay.selection.part import Part
     from interplay.selection.shards import merge_parts, search_shard
+    from interplay.selector.interaction_features import InteractionFeatures
     from interplay.selector.selector import MDFSSelector
     from interplay.statistics.few_samples import FewSamplesWarning
     from interplay.statistics.null_fit import NullFit, fit_null
@@ -36,6 +37,7 @@ if _TYPE_CHECKING:
 __all__ = [
     "Checkpoint",
     "FewSamplesWarning",
+    "InteractionFeatures",
     "Interactions",
     "MDFSSelector",
     "MaxGains",
@@ -69,6 +71,7 @@ __all__ = [
 _HOME = {
     "Checkpoint": "interplay.search.checkpoint",
     "FewSamplesWarning": "interplay.statistics.few_samples",
+    "InteractionFeatures": "interplay.selector.interaction_features",
     "Interactions": "interplay.results.interactions",
     "MDFSSelector": "interplay.selector.selector",
     "MaxGains": "interplay.base.arrays",
