@@ -90,6 +90,8 @@ SELECT_OPTIONS = (
            help="Number of permutations; if fewer are possible, all of them."),
     option("--covariate", "covariates", multiple=True, metavar="COLUMN",
            help="Test relevant variables again with this column in the model: age, sex; may be repeated."),
+    option("--stability", type=int, metavar="N",
+           help="Repeat the selection in N halves of the samples, and show how often variables come back."),
     option("--discrete", multiple=True, metavar="auto|none|all|COLUMN", default=["auto"],
            help="Columns whose values are used as levels, without cutting; may be repeated."),
     option("--missing", type=click.Choice(MISSING_CHOICES), default="error",

@@ -22,6 +22,7 @@ from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.retest import Retest
+from interplay.statistics.stability import Stability
 from interplay.statistics.survival_curves import SurvivalCurves
 
 _SELECTION = FileFormat(
@@ -30,7 +31,7 @@ _SELECTION = FileFormat(
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, VariableCuts, OutcomeCuts,
-        Retest, SurvivalCurves, ArmPValues,
+        Retest, SurvivalCurves, ArmPValues, Stability,
     ),
     in_words="saved selection",
     advice=": save it again",

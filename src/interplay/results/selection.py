@@ -32,6 +32,7 @@ from interplay.statistics.arms import arm_of_tuples, found_in_words
 from interplay.statistics.association import clusters
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.retest import Retest
+from interplay.statistics.stability import Stability
 from interplay.statistics.survival_curves import SurvivalCurves
 from interplay.statistics.verdicts import Verdict, verdicts_of
 
@@ -86,6 +87,8 @@ class Selection(Result):
         Kaplan and Meier's curves of the cells of the same tuples, if the outcome is a time.
     tests : tuple of ArmPValues
         The tests that the p-values are combined from; none if `dimensions` is one number.
+    stability : Stability or None
+        With `stability`: how often variables and tuples come back in halves of the samples; see `stable_tuples`.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -102,6 +105,7 @@ class Selection(Result):
     retests: tuple[Retest, ...] = ()
     survival_curves: tuple[SurvivalCurves, ...] = ()
     tests: tuple[ArmPValues, ...] = ()
+    stability: Stability | None = None
 
     @property
     def relevant(self) -> list[str]:
@@ -256,7 +260,8 @@ class Selection(Result):
         discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several comparisons of classes,
         those of the one with the smallest p-value, which the column decision names. With covariates, p_covariates (of
         the second test), p_covariates_adjusted and holds_with_covariates follow; with times that may be censored,
-        p_log_rank and so on. If a variable calls for caution (`cautions`), the column caution says why.
+        p_log_rank and so on. With `stability`, the column of this name is the share of halves of the samples in which
+        the variable is relevant. If a variable calls for caution (`cautions`), the column caution says why.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction" (of all members, or
         of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction was
@@ -274,6 +279,24 @@ class Selection(Result):
     @cached_property
     def _table(self) -> pd.DataFrame:
         return selection_table(self)
+
+    @property
+    def stable_tuples(self) -> pd.DataFrame:
+        """Tuples of relevant variables in halves of the samples, with the share of halves, the most frequent first.
+
+        Columns: members (names), stability. Needs ``select(…, stability=100)``.
+        """
+        import pandas as pd
+
+        found = self.halves()
+        members = [self.names_of(row[row >= 0]) for row in found.tuples]
+        return pd.DataFrame({"members": members, "stability": found.tuple_frequency})
+
+    def halves(self) -> Stability:
+        """Return `stability`, or say how to get it."""
+        if self.stability is None:
+            raise ValueError("this selection was not repeated in halves of the samples: call select with stability=100")
+        return self.stability
 
     @cached_property
     def verdicts(self) -> list[Verdict]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _CAUTIONS_SHOWN = 10
 
+#: A variable is stable if it is found again in more than this share of the halves.
+_STABLE = 0.9
+
 
 def summary_text(selection: Selection) -> str:
     """Return the result in words."""
@@ -22,6 +25,7 @@ def summary_text(selection: Selection) -> str:
             *words.notes_on_outcome(selection.provenance),
             *_relevant_variables(selection),
             *_retests_in_words(selection),
+            *_stability_in_words(selection),
             *_on_sparse_tuples(selection),
             *_cautions_in_words(selection),
         ]
@@ -54,6 +58,7 @@ def _relevant_variables(selection: Selection) -> list[str]:
         return []
     how = ["found"] if selection.tests else []
     columns = ["variable", "gain", "p_adjusted", *how, "partners", "gain_alone", "synergy"]
+    columns += ["stability"] if selection.stability is not None else []
     columns += ["verdict", "p_interaction"] if selection.dimensions[-1] > 1 else []
     shown = selection.table.iloc[top][columns]
     shown = shown.assign(
@@ -112,6 +117,25 @@ def _retests_in_words(selection: Selection) -> list[str]:
         elif retest.kind == "log_rank" and failed:
             lines.append(f"{len(failed)} left out because the log-rank test does not confirm them: {listed}")
     return lines
+
+
+def _stability_in_words(selection: Selection) -> list[str]:
+    """Return a line on halves of the samples."""
+    if selection.stability is None:
+        return []
+    return [stability_sentence(selection)]
+
+
+def stability_sentence(selection: Selection) -> str:
+    """Say how many of the relevant variables come back in most halves of the samples."""
+    found = selection.halves()
+    stable = found.frequency[selection.ranked] > _STABLE
+    often = f"more than {_STABLE:.0%} of {found.n_subsamples} halves of the samples"
+    bound = found.expected_false(_STABLE)
+    return (
+        f"{int(stable.sum())} of {len(stable)} relevant variables are found again in {often} (by chance at most "
+        f"{bound:.2g} variables)"
+    )
 
 
 def _null_in_words(selection: Selection) -> str:

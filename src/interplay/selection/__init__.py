@@ -13,6 +13,7 @@ The path of every question: call → study → plan → search (into a sink) →
     score_tests.py      rank scores          → ScoreTests: tests of variables alone and given others, products
     arm_tests.py        searches, scores     → the p-values of all tests that are combined
     significance.py     gains                → null fits → p-values → relevant variables → Selection
+    stability.py        SelectionTask        → the same in halves of the samples → Stability
     retests.py          finds + covariates, times → second tests, each variable in its best tuple
     explanation.py      Selection + study    → correlations, tuples, tests, counts, curves, cautions
     best_tuples.py      relevant variables   → the tuples that explain them

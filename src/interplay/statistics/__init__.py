@@ -28,6 +28,7 @@
     class_model.py         classes + columns  → the likelihood ratios of logistic, multinomial and probit models
     smooth_columns.py      numbers            → columns of splines, products of proper subsets
     retest.py              second tests of variables, with covariates or times
+    stability.py           finds in halves of the samples → how often variables and tuples come back
     survival_curves.py     times + cells      → Kaplan and Meier's curves
     verdicts.py            tests of tuples    → interaction, additive, unclear
     association.py         two variables      → how much they say the same; groups of redundant variables

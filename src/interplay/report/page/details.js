@@ -28,6 +28,7 @@ function numbersOf(row) {
     if (p[row] !== null) entries.push([`p, ${name}`, pText(log10Of(p[row]))], [`adjusted p, ${name}`, adjustedText(pAdjusted[row])]);
   }
   if (data.dimensions > 1) entries.push(["gain alone", gainText(rows.alone[row])], ["synergy", gainText(synergyOf(row))]);
+  if (rows.stability) entries.push(["found again in halves", `${Math.round(100 * rows.stability[row])} %`]);
   if (rows.found) entries.push(["found", rows.found[row]]);
   if (several) entries.push(["comparison", cut(data.runs[rows.run[row]].decision, 60)]);
   if (rows.caution?.[row]) entries.push(["caution", rows.caution[row]]);
