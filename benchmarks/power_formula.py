@@ -2,10 +2,10 @@
 
     python benchmarks/power_formula.py [--jobs 16] [--tables 4000] [--save FILE]
 
-Thirty settings, two to four members, two to four levels, numbers and classes, and two of numbers that are cut, where
-the search tests a second time beside smooth effects. Each table has one tuple that interacts and noise; the whole table
-is searched with Holm's method. A standard error of 4000 tables is 0.8 points. About 0.02 processor seconds a table:
-4000 tables of all settings take about 45 core minutes. Writes benchmarks/results/power_formula.json and
+Thirty settings, two to four members, two to four levels, numbers and classes; columns of labels, and numbers that are
+cut, which the search tests a second time beside smooth effects. Each table has one tuple that interacts and noise; the
+whole table is searched with Holm's method. A standard error of 4000 tables is 0.8 points. About 0.02 processor seconds
+a table: 4000 tables of all settings take about 45 core minutes. Writes benchmarks/results/power_formula.json and
 docs/power_formula_table.md.
 """
 
@@ -42,7 +42,7 @@ NUMBERS: list[dict[str, Any]] = [
     {"n_samples": 300, "n_vars": 20, "effect": 0.24, "dimensions": 3},
     {"n_samples": 600, "n_vars": 15, "effect": 1.0, "dimensions": 3, "levels": 3, "shares": GENOTYPES},
     {"n_samples": 400, "n_vars": 12, "effect": 0.21, "dimensions": 4},
-    {"n_samples": 300, "n_vars": 20, "effect": 0.32, "levels": (2, 4)},
+    {"n_samples": 300, "n_vars": 20, "effect": 0.32, "levels": (2, 4), "shares": ((0.5, 0.5), (0.25,) * 4)},
 ]
 CLASSES: list[dict[str, Any]] = [
     {"n_samples": 100, "n_vars": 20, "effect": 3.2},
@@ -59,36 +59,24 @@ CLASSES: list[dict[str, Any]] = [
     {"n_samples": 1500, "n_vars": 25, "effect": 3.2, "levels": 3, "shares": GENOTYPES, "class_shares": (0.8, 0.2)},
     {"n_samples": 400, "n_vars": 20, "effect": 2.1, "class_shares": (0.4, 0.3, 0.3)},
     {"n_samples": 800, "n_vars": 10, "effect": 5.4, "dimensions": 3, "levels": 3},
-    {"n_samples": 300, "n_vars": 20, "effect": 2.3, "levels": (2, 3)},
+    {"n_samples": 300, "n_vars": 20, "effect": 2.3, "levels": (2, 3), "shares": ((0.5, 0.5), (0.3, 0.3, 0.4))},
     {"n_samples": 900, "n_vars": 15, "effect": 4.1, "levels": 3, "shares": GENOTYPES, "class_shares": (0.5, 0.3, 0.2)},
 ]
-#: Numbers that are cut at their medians: the search then tests beside splines, which the formula leaves out.
-CUT: list[dict[str, Any]] = [
-    {"outcome": "number", "n_samples": 300, "n_vars": 30, "effect": 0.24},
-    {"outcome": "classes", "n_samples": 300, "n_vars": 30, "effect": 2.0},
-]
-SETTINGS = (
-    [{"outcome": "number", **one} for one in NUMBERS]
-    + [{"outcome": "classes", **one} for one in CLASSES]
-    + [{**one, "cut": True} for one in CUT]
-)
+SETTINGS = [{"outcome": "number", **one} for one in NUMBERS] + [{"outcome": "classes", **one} for one in CLASSES]
 
 
 def columns(setting: dict[str, Any], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A table of levels, and the levels of the members of its tuple; plain code, which shares nothing with `power`."""
+    """A table, and the levels of the members of its tuple; plain code, which shares nothing with `power`."""
     n, n_vars, k = setting["n_samples"], setting["n_vars"], setting.get("dimensions", 2)
     levels = setting.get("levels", 2)
     of_members = [levels] * k if isinstance(levels, int) else list(levels)
     shares = setting.get("shares")
-    table = []
-    for v in range(n_vars):
-        n_levels = of_members[v % k]
-        if shares is None:  # equal shares of the samples, exactly
-            table.append(rng.permutation(np.arange(n) * n_levels // n))
-        else:
-            table.append(rng.choice(n_levels, size=n, p=shares))
-    X = np.stack(table, axis=1)
-    return X, X[:, :k]
+    if shares is not None:
+        of_each = shares if isinstance(shares[0], tuple) else (shares,) * k
+        X = np.stack([rng.choice(len(of_each[v % k]), size=n, p=of_each[v % k]) for v in range(n_vars)], axis=1)
+        return X, X[:, :k]
+    X = rng.normal(size=(n, n_vars))
+    return X, interplay.discretize(X[:, :k], divisions=of_members[0] - 1, discrete="none")[0].astype(int)
 
 
 def outcome_of(setting: dict[str, Any], members: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -119,11 +107,8 @@ def is_found(job: tuple[int, int]) -> tuple[int, bool]:
     setting = SETTINGS[number]
     rng = np.random.default_rng([number, seed])
     k = setting.get("dimensions", 2)
-    if setting.get("cut"):
-        X = rng.normal(size=(setting["n_samples"], setting["n_vars"]))
-        members = (X[:, :k] > np.median(X[:, :k], axis=0)).astype(int)
-    else:
-        X, members = columns(setting, rng)
+    X, members = columns(setting, rng)
+    is_cut = X.dtype.kind == "f"
     y = outcome_of(setting, members, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -133,7 +118,8 @@ def is_found(job: tuple[int, int]) -> tuple[int, bool]:
             dimensions=k,
             decision="number" if setting["outcome"] == "number" else "classes",
             scale=setting.get("scale", "ranks"),
-            discrete="none" if setting.get("cut") else "all",
+            divisions=setting.get("levels", 2) - 1 if is_cut else 1,
+            discrete="none" if is_cut else "all",
             n_jobs=1,
             progress=False,
         )
@@ -143,7 +129,8 @@ def is_found(job: tuple[int, int]) -> tuple[int, bool]:
 def in_words(setting: dict[str, Any]) -> str:
     parts = [setting["outcome"], f"{setting.get('dimensions', 2)} members", f"levels {setting.get('levels', 2)}"]
     parts += [f"{name} {setting[name]}" for name in ("shares", "class_shares", "scale") if name in setting]
-    return ", ".join([*parts, "cut numbers"] if setting.get("cut") else parts)
+    is_cut = "shares" not in setting
+    return ", ".join([*parts, "cut numbers"] if is_cut else parts)
 
 
 def page(rows: list[dict[str, Any]], tables: int, about: dict[str, Any]) -> str:
@@ -173,8 +160,7 @@ def main() -> None:
             hits[number] += found
     rows = []
     for setting, n_found in zip(SETTINGS, hits, strict=True):
-        asked = {name: value for name, value in setting.items() if name != "cut"}
-        formula, share = float(interplay.power(**asked)), n_found / given.tables
+        formula, share = float(interplay.power(**setting)), n_found / given.tables
         error = float(np.sqrt(max(share * (1 - share), 1e-9) / given.tables))
         rows.append({"setting": in_words(setting), **setting, "power": formula, "found": share, "error": error})
         print(f"{rows[-1]['setting']:<75} {formula:.3f} {share:.3f} ± {error:.3f} {100 * (formula - share):+.1f}")
@@ -182,9 +168,8 @@ def main() -> None:
     result = {"machine": about, "tables": given.tables, "command": "python benchmarks/power_formula.py", "rows": rows}
     Path(given.save).write_text(json.dumps(result, indent=1) + "\n")
     PAGE.write_text(page(rows, given.tables, about))
-    plain = [row for row in rows if not row.get("cut")]
-    worst = max(abs(row["power"] - row["found"]) for row in plain)
-    print(f"largest difference of {len(plain)} settings: {100 * worst:.1f} points")
+    worst = max(abs(row["power"] - row["found"]) for row in rows)
+    print(f"largest difference of {len(rows)} settings: {100 * worst:.1f} points")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ if _TYPE_CHECKING:
     from interplay.selection.call import select
     from interplay.selection.part import Part
     from interplay.selection.shards import merge_parts, search_shard
+    from interplay.selector.interaction_features import InteractionFeatures
     from interplay.selector.selector import MDFSSelector
     from interplay.sites.combine import combine
     from interplay.statistics.few_samples import FewSamplesWarning
@@ -39,6 +40,7 @@ __all__ = [
     "Checkpoint",
     "Combined",
     "FewSamplesWarning",
+    "InteractionFeatures",
     "Interactions",
     "MDFSSelector",
     "MaxGains",
@@ -75,6 +77,7 @@ _HOME = {
     "Checkpoint": "interplay.search.checkpoint",
     "Combined": "interplay.results.combined",
     "FewSamplesWarning": "interplay.statistics.few_samples",
+    "InteractionFeatures": "interplay.selector.interaction_features",
     "Interactions": "interplay.results.interactions",
     "MDFSSelector": "interplay.selector.selector",
     "MaxGains": "interplay.base.arrays",

@@ -9,11 +9,19 @@ import pandas as pd
 
 from hostile.case import Area, refused, same
 from hostile.data import FRAME, X, Y, with_value
-from interplay import MDFSSelector
+from interplay import InteractionFeatures, MDFSSelector, interactions
 
 
 def fitted(table: Any = X, y: Any = Y, **settings: Any) -> MDFSSelector:
     return MDFSSelector(**{"dimensions": 2, "n_contrast": 30, "random_state": 0} | settings).fit(table, y)
+
+
+def features(table: Any = X, y: Any = Y, *, encoding: Any = "cells", **given: Any) -> np.ndarray:
+    return InteractionFeatures(encoding=encoding, min_tuples=1).fit(table, y, **given).transform(table)
+
+
+def with_setting(**settings: Any) -> InteractionFeatures:
+    return InteractionFeatures(**settings).fit(X, Y)
 
 
 def p_values(*given: Any, **settings: Any) -> np.ndarray:
@@ -21,7 +29,7 @@ def p_values(*given: Any, **settings: Any) -> np.ndarray:
 
 
 AREA = Area(
-    "`MDFSSelector`",
+    "`MDFSSelector` and `InteractionFeatures`",
     [
         refused("`X=None`", lambda: fitted(None), "Expected 2D array", theirs="2D array"),
         refused("no `y`", lambda: MDFSSelector(dimensions=2).fit(X), "requires y"),
@@ -91,5 +99,31 @@ AREA = Area(
             "Python's",
             p_values,
         ),
+        refused("`InteractionFeatures` without `y`", lambda: InteractionFeatures().fit(X), "requires y"),
+        refused("`InteractionFeatures` of NaN", lambda: features(with_value(np.nan)), "^X contains NaN"),
+        refused(
+            "`InteractionFeatures(dimensions=1)`",
+            lambda: with_setting(dimensions=1),
+            "'dimensions' parameter",
+            theirs="must be ",
+        ),
+        refused("`InteractionFeatures(dimensions=9)`", lambda: with_setting(dimensions=9), "^dimensions=9 needs"),
+        refused("`encoding=[]`", lambda: features(encoding=[]), "^encoding must name one or more"),
+        refused('`encoding=["sums"]`', lambda: features(encoding=["sums"]), "^encoding must be one of"),
+        refused('`encoding="sums"`', lambda: features(encoding="sums"), "'encoding' parameter", theirs="must be "),
+        refused('`search="gains"`', lambda: with_setting(search="gains"), "'search' parameter", theirs="must be "),
+        refused("`cv=1`", lambda: with_setting(cv=1), "'cv' parameter", theirs="must be "),
+        refused("`min_tuples=-1`", lambda: with_setting(min_tuples=-1), "'min_tuples' parameter", theirs="must be "),
+        refused("`max_tuples=0`", lambda: with_setting(max_tuples=0), "'max_tuples' parameter", theirs="must be "),
+        refused(
+            "`covariates` by name", lambda: features(covariates="age"), "^covariates must hold one value per sample"
+        ),
+        refused(
+            "`sample_weight` of features", lambda: features(sample_weight=np.ones(60)), "^sample_weight is not supp"
+        ),
+        refused('`terms("r")`', lambda: interactions(X, Y).terms("r"), "^form must be one of"),
+        refused('`rules("r")`', lambda: interactions(X, Y).rules("r"), "^form must be one of"),
+        refused("`rules(row=9)`", lambda: interactions(X, Y, top=2).rules(row=9), "^row must be"),
+        same("a list of one encoding", lambda: features(encoding=["cells"]), "the encoding", features),
     ],
 )

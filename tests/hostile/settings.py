@@ -45,6 +45,18 @@ def _with(call: Any, argument: str, value: Any) -> Any:
 AREA = Area(
     "Settings",
     [
+        refused("`stability=1`", lambda: selected(stability=1), "^stability must be"),
+        refused("`stability=3`", lambda: selected(stability=3), "^stability must be an even number"),
+        refused('`stability="yes"`', lambda: selected(stability="yes"), "^stability must be"),
+        refused("`stability=10**9`", lambda: selected(stability=10**9), "^stability must be"),
+        refused(
+            "`stability` of a shard",
+            lambda: interplay.search_shard(X, Y, shard="1/2", stability=4),
+            "^stability does not go with shards",
+        ),
+        refused(
+            "`stable_tuples` without `stability`", lambda: selected().stable_tuples, "call select with stability=100"
+        ),
         refused("`dimensions=0`", lambda: gains(dimensions=0), "^dimensions must be"),
         refused("`dimensions=-1`", lambda: gains(dimensions=-1), "^dimensions must be"),
         refused("`dimensions=2.0`", lambda: gains(dimensions=2.0), "^dimensions must be"),

@@ -124,7 +124,7 @@ class TestSameAsSelect:
         assert ours.pop("redundancy") is None
         theirs["null_fit"] = theirs.pop("fit")
         # What belongs to one run and not to a model that is fitted many times.
-        for name in ("X", "y", "strata", "groups", "covariates", "checkpoint"):
+        for name in ("X", "y", "strata", "groups", "covariates", "stability", "checkpoint"):
             theirs.pop(name, None)
         assert ours == theirs
 

@@ -93,6 +93,8 @@ SELECT_OPTIONS = (
     option("--offset", metavar="COLUMN",
            help="The known part of the outcome: means, log odds or log hazards."),
     option("--entry", metavar="COLUMN", help="With --time: from when on each sample was observed (left truncation)."),
+    option("--stability", type=int, metavar="N",
+           help="Repeat the selection in N halves of the samples, and show how often variables come back."),
     option("--discrete", multiple=True, metavar="auto|none|all|COLUMN", default=["auto"],
            help="Columns whose values are used as levels, without cutting; may be repeated."),
     option("--missing", type=click.Choice(MISSING_CHOICES), default="error",

@@ -9,6 +9,7 @@ from interplay.planning.design import Design
 from interplay.statistics.power.cell_counts import drawn_cell_counts
 from interplay.statistics.power.class_power import class_power
 from interplay.statistics.power.number_power import number_power
+from interplay.statistics.power.second_test import n_smooth_columns
 from interplay.statistics.power.time_power import time_power
 
 _MAX_STEPS = 200
@@ -18,12 +19,19 @@ def design_power(design: Design, n_samples: int) -> float:
     """Return the chance that the tuple of a design is significant in a search of so many samples."""
     counts = drawn_cell_counts(design.shares, n_samples, is_cut=design.is_cut)
     threshold = design.log_threshold
+    n_smooth = n_smooth_columns(design.effects.shape) if design.is_cut else 0
     if design.outcome == "number":
-        shares = design.cell_shares
-        return number_power(design.effects, counts, shares, log_threshold=threshold, scale=design.scale)
+        return number_power(
+            design.effects,
+            counts,
+            design.cell_shares,
+            log_threshold=threshold,
+            scale=design.scale,
+            n_smooth=n_smooth,
+        )
     if design.outcome == "times":
         return time_power(design.effects, counts, event_share=design.event_share, log_threshold=threshold)
-    return class_power(class_chances(design), counts, log_threshold=threshold)
+    return class_power(class_chances(design), counts, log_threshold=threshold, n_smooth=n_smooth)
 
 
 def class_chances(design: Design) -> FloatArray:

@@ -3,7 +3,7 @@
 ::
 
     selection_plots.py, interaction_plots.py   `.plot` of the results, with a method for each picture
-    gains.py, p_values.py, correlation.py, synergies.py, survival.py, why.py, why_numbers.py   one kind of picture each
+    gains.py, p_values.py, stability.py, correlation.py, synergies.py, survival.py, why.py, why_numbers.py   one each
     style.py                                   colours, sizes, axes
 
 Functions without matplotlib compute the content of a picture; the report uses them too.

@@ -10,6 +10,7 @@ from interplay.base.checks import check_int
 from interplay.plots.correlation import plot_correlation
 from interplay.plots.gains import plot_gains
 from interplay.plots.p_values import plot_p_histogram, plot_p_values
+from interplay.plots.stability import plot_stability
 from interplay.plots.style import shortened
 from interplay.plots.survival import plot_survival
 from interplay.plots.synergies import plot_synergies
@@ -77,6 +78,19 @@ class SelectionPlots:
             fit.reference_p,
             reference="contrast variables" if fit.n_contrast else "irrelevant variables",
             title=fit.title,
+            ax=ax,
+        )
+
+    def stability(self, ax: Axes | None = None, *, max_variables: int = 30) -> Axes:
+        """Draw how often variables are relevant in halves of the samples; needs ``select(…, stability=100)``."""
+        s = self._selection
+        found = s.halves()
+        return plot_stability(
+            found.frequency,
+            s.is_relevant,
+            s.names,
+            n_subsamples=found.n_subsamples,
+            max_variables=check_int("max_variables", max_variables, low=1),
             ax=ax,
         )
 

@@ -142,6 +142,7 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
             for tells, one, mates in zip(has_verdict, verdicts, partners, strict=True)
         ],
         **({"found": table["found"].to_list()} if selection.tests else {}),
+        **({"stability": numbers(table["stability"], 3)} if selection.stability is not None else {}),
     }
 
 

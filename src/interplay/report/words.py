@@ -14,6 +14,7 @@ from interplay.report import study_words
 from interplay.report.about import date_of, dropped_columns, file_of, target_of
 from interplay.report.numbers import counted, p_text, short
 from interplay.report.verdict_words import partner_sentence
+from interplay.results.selection_summary import stability_sentence
 from interplay.statistics.few_samples import note_on_sparse_tuples
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS
 
@@ -70,6 +71,7 @@ def summary_sentences(selection: Selection) -> list[str]:
     else:
         found.append(_nothing_found(selection))
     found += study_words.model_sentences(selection)
+    found += [f"{stability_sentence(selection)}."] if selection.stability is not None else []
     return [sentence for sentence in (*found, _cautions(selection), _null(selection), _errors(selection)) if sentence]
 
 

@@ -18,6 +18,8 @@
     interaction_summary.py     Interactions → a few lines of text
     combined.py                Combined: tests of several studies as one
     combined_summary.py        Combined → its table, a few lines of text
+    interaction_terms.py       Interactions → the lists of interactions that other models take
+    interaction_rules.py       Interactions → rules in words, or in SQL
     replication.py             listed tuples and new samples → tests in the new samples
     number_replication.py      the same for one tuple and an outcome of numbers
     smooth_replication.py      significant tuples there, tested again beside smooth effects of cut numbers

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from interplay.base.arguments import NEW_SAMPLES, described_by
-from interplay.base.arrays import BoolArray
+from interplay.base.arrays import BoolArray, IntArray
 from interplay.base.checks import check_int, shown
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.files.types import Check
 from interplay.results.clump_table import check_r2, interaction_clumps, significant_leads
+from interplay.results.interaction_rules import interaction_rules
 from interplay.results.interaction_summary import (
     details,
     headline,
@@ -25,6 +26,7 @@ from interplay.results.interaction_summary import (
     summary_text,
 )
 from interplay.results.interaction_table import first_columns, interaction_columns, interaction_graph
+from interplay.results.interaction_terms import interaction_terms
 from interplay.results.result import Result
 from interplay.results.tagged import Tagging
 from interplay.statistics.clumps import DEFAULT_R2
@@ -201,11 +203,16 @@ class Interactions(Result):
 
     def only_significant(self) -> Interactions:
         """Return the same result without the listed tuples that are not significant."""
-        rows = np.flatnonzero(self.is_significant)
+        return self.chosen(np.flatnonzero(self.is_significant))
+
+    def chosen(self, rows: IntArray) -> Interactions:
+        """Return the same result with only these rows of the table, in this order."""
+        first, tagged = self.first, self.tagged
         return replace(
             self,
             tested=self.tested.chosen(rows),
-            tagged=None if self.tagged is None else self.tagged.chosen(rows),
+            first=None if first is None else first.chosen(rows),
+            tagged=None if tagged is None else tagged.chosen(rows),
         )
 
     def members_of(self, row: int) -> tuple[str, ...]:
@@ -441,6 +448,59 @@ class Interactions(Result):
             Leave out tuples that are not significant leads, where correlations are known.
         """
         return interaction_graph(self, only_significant=only_significant, only_leads=only_leads)
+
+    def terms(self, form: str = "ebm", *, only_significant: bool = True) -> list[Any]:
+        """Return the tuples as the list of interactions that another model takes.
+
+        Parameters
+        ----------
+        form : {"ebm", "lightgbm", "xgboost", "names"}
+            "ebm": tuples of column numbers, for ``interactions`` of interpret's explainable boosting machines, triples
+            included. "lightgbm" and "xgboost": lists of column numbers, for their ``interaction_constraints``; each
+            variable that is in no tuple has a list of its own, so that it acts alone. "names": tuples of names.
+        only_significant : bool
+            Leave out listed tuples that are not significant.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 5))
+        >>> found = interplay.interactions(X, (X[:, 1] > 0) ^ (X[:, 4] > 0))
+        >>> found.terms(), found.terms("lightgbm")
+        ([(1, 4)], [[1, 4], [0], [2], [3]])
+        """
+        return interaction_terms(self, form, only_significant=only_significant)
+
+    def rules(self, form: str = "text", *, row: int | None = None, only_significant: bool = True) -> list[str]:
+        r"""Return the cells of tuples as rules.
+
+        Parameters
+        ----------
+        form : {"text", "sql"}
+            "text": a sentence for each cell that has samples, with the share of the last of two classes, the likeliest
+            of several, or the mean of a number. "sql": for each tuple, one expression (CASE … END) with this value, to
+            be selected as a column.
+        row : int, optional
+            Only the tuple in this row of the table.
+        only_significant : bool
+            Leave out listed tuples that are not significant. Cells are stored for the first 300 tuples.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.integers(0, 2, size=(400, 5))
+        >>> found = interplay.interactions(X, np.where(X[:, 1] ^ X[:, 4], "ill", "well"))
+        >>> print(*found.rules(), sep="\n")
+        if x1 is 0 and x4 is 0: well 100% (91 samples)
+        if x1 is 0 and x4 is 1: well 0% (96 samples)
+        if x1 is 1 and x4 is 0: well 0% (99 samples)
+        if x1 is 1 and x4 is 1: well 100% (114 samples)
+        """
+        return interaction_rules(self, form, row=row, only_significant=only_significant)
 
     @property
     def plot(self) -> InteractionPlots:

@@ -25,6 +25,7 @@ from interplay.statistics.linkage import Linkage
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.stability import Stability
 from interplay.statistics.survival.survival_curves import SurvivalCurves
 
 _SELECTION = FileFormat(
@@ -33,7 +34,7 @@ _SELECTION = FileFormat(
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, TestedTimes, VariableCuts,
-        OutcomeCuts, ModelTests, SurvivalCurves, ArmPValues, Linkage,
+        OutcomeCuts, ModelTests, SurvivalCurves, ArmPValues, Linkage, Stability,
     ),
     in_words="saved selection",
     advice=": save it again",

@@ -35,6 +35,7 @@ from interplay.statistics.clumps import DEFAULT_R2
 from interplay.statistics.linkage import FLOOR, Linkage
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
+from interplay.statistics.stability import Stability
 from interplay.statistics.survival.survival_curves import SurvivalCurves
 from interplay.statistics.verdicts import Verdict, verdicts_of
 
@@ -94,6 +95,8 @@ class Selection(Result):
         merged without X, and of very many variables. See `clumps`.
     clump_r2 : float
         The r² from which on the summary takes correlated variables as one signal; see `with_clumps`.
+    stability : Stability or None
+        With `stability`: how often variables and tuples come back in halves of the samples; see `stable_tuples`.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -112,6 +115,7 @@ class Selection(Result):
     tests: tuple[ArmPValues, ...] = ()
     linkage: Linkage | None = None
     clump_r2: Annotated[float, Check(above=0, high=1)] = DEFAULT_R2
+    stability: Stability | None = None
 
     @property
     def relevant(self) -> list[str]:
@@ -266,8 +270,9 @@ class Selection(Result):
         discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several comparisons of classes,
         those of the one with the smallest p-value, which the column decision names. With covariates, an offset or
         times, p_model is the p-value of a relevant variable in the full model, in the way in which it was found, not
-        adjusted; p_value and p_adjusted allow for it. If a variable calls for caution (`cautions`), the column caution
-        says why.
+        adjusted; p_value and p_adjusted allow for it. With `stability`, the column of this name is the share
+        of halves of the samples in which the variable is relevant. If a variable calls for caution (`cautions`), the
+        column caution says why.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction" (of all members, or
         of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction was
@@ -285,6 +290,24 @@ class Selection(Result):
     @cached_property
     def _table(self) -> pd.DataFrame:
         return selection_table(self)
+
+    @property
+    def stable_tuples(self) -> pd.DataFrame:
+        """Tuples of relevant variables in halves of the samples, with the share of halves, the most frequent first.
+
+        Columns: members (names), stability. Needs ``select(…, stability=100)``.
+        """
+        import pandas as pd
+
+        found = self.halves()
+        members = [self.names_of(row[row >= 0]) for row in found.tuples]
+        return pd.DataFrame({"members": members, "stability": found.tuple_frequency})
+
+    def halves(self) -> Stability:
+        """Return `stability`, or say how to get it."""
+        if self.stability is None:
+            raise ValueError("this selection was not repeated in halves of the samples: call select with stability=100")
+        return self.stability
 
     @cached_property
     def verdicts(self) -> list[Verdict]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _CAUTIONS_SHOWN = 10
 
+#: A variable is stable if it is found again in more than this share of the halves.
+_STABLE = 0.9
+
 
 def summary_text(selection: Selection) -> str:
     """Return the result in words."""
@@ -26,6 +29,7 @@ def summary_text(selection: Selection) -> str:
             *_relevant_variables(selection),
             *_on_clumps(selection),
             *_model_in_words(selection),
+            *_stability_in_words(selection),
             *_on_sparse_tuples(selection),
             *_cautions_in_words(selection),
         ]
@@ -73,6 +77,7 @@ def _relevant_variables(selection: Selection) -> list[str]:
         return []
     how = ["found"] if selection.tests else []
     columns = ["variable", "gain", "p_adjusted", *how, "partners", "gain_alone", "synergy"]
+    columns += ["stability"] if selection.stability is not None else []
     columns += ["verdict", "p_interaction"] if selection.dimensions[-1] > 1 else []
     shown = selection.table.iloc[top][columns]
     shown = shown.assign(
@@ -119,6 +124,25 @@ def _model_in_words(selection: Selection) -> list[str]:
     """Return a line on the model of covariates, offset and times."""
     model = words.model_in_words(selection.provenance)
     return [f"given {model}"] if model else []
+
+
+def _stability_in_words(selection: Selection) -> list[str]:
+    """Return a line on halves of the samples."""
+    if selection.stability is None:
+        return []
+    return [stability_sentence(selection)]
+
+
+def stability_sentence(selection: Selection) -> str:
+    """Say how many of the relevant variables come back in most halves of the samples."""
+    found = selection.halves()
+    stable = found.frequency[selection.ranked] > _STABLE
+    often = f"more than {_STABLE:.0%} of {found.n_subsamples} halves of the samples"
+    bound = found.expected_false(_STABLE)
+    return (
+        f"{int(stable.sum())} of {len(stable)} relevant variables are found again in {often} (by chance at most "
+        f"{bound:.2g} variables)"
+    )
 
 
 def _null_in_words(selection: Selection) -> str:

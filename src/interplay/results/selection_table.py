@@ -49,6 +49,8 @@ def selection_table(selection: Selection) -> pd.DataFrame:
         columns["p_interaction"] = [one.p_adjusted for one in selection.verdicts]
     if selection.in_model is not None:
         columns |= selection.in_model.columns(len(selection.names))
+    if selection.stability is not None:
+        columns["stability"] = selection.stability.frequency
     if len(selection.comparisons) > 1:
         columns["decision"] = [selection.runs[r].decision for r in best]
     if cautions := selection.cautions:

@@ -57,6 +57,12 @@ SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
 
         More than two classes are then compared each with the rest. The column ``p_model`` is the p-value of a relevant
         variable in the full model.
+    stability : int, optional
+        Number of halves of the samples, even, in which the selection is repeated, for example 100. They are
+        complementary pairs: random divisions of the samples, within classes and strata, by whole groups. The column
+        stability of the table is the share of halves in which a variable is relevant; ``Selection.stability`` also has
+        tuples. A half has less power than all samples: compare variables, not a variable with 1. It takes about half
+        as many times as long as the search.
     random_state
         ...
 

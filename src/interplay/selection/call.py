@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from interplay.search.dimensions import Dimensions
 from interplay.selection.arguments import SELECTION_ARGUMENTS
 from interplay.selection.runs import search_selection
 from interplay.selection.significance import selection_from
+from interplay.selection.stability import check_halves, search_halves
 from interplay.selection.task import check_selection
 
 
@@ -47,6 +49,7 @@ def select(
     covariates: Any = None,
     offset: Any = None,
     entry: Any = None,
+    stability: int | None = None,
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = None,
@@ -90,9 +93,11 @@ def select(
     if random_state is None and kept is not None:
         arguments["random_state"] = kept.seed
     task = task_of(**arguments)
+    if task.n_subsamples:
+        check_halves(task)
     found = search_selection(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept)
     with handing_over(lambda: found.runs[-1].gains, checkpoint=kept):
-        return selection_from(
+        result = selection_from(
             found.runs,
             names=list(task.study.table.names),
             settings=found.task.settings,
@@ -100,6 +105,11 @@ def select(
             data=found,
             checkpoint=kept,
         )
+    if not task.n_subsamples:
+        return result
+    with handing_over(lambda: result, checkpoint=kept):
+        of_halves = search_halves(found.task, engine=engine, n_jobs=n_jobs, progress=progress)
+    return replace(result, stability=of_halves, settings=result.settings | {"stability": task.n_subsamples})
 
 
 #: Checks arguments of `select`; an argument that is not given has the default of `select`.

@@ -70,6 +70,10 @@ def search_shard(
         ...
 
         Every shard does all permutations of its part of the tuples.
+    stability
+        ...
+
+        Not with shards.
     ...
 
     Returns
@@ -94,6 +98,8 @@ def search_shard(
     which = Shard.parse(shard)
     kept = as_checkpoint(checkpoint)
     task = task_of(X, y, random_state=random_state, **settings)
+    if task.n_subsamples:
+        raise ValueError("stability does not go with shards: repeat the selection in halves without shards")
     found = search_selection(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept, shard=which)
     study, checked = task.study, found.task.settings
     about = found.task.about(n_threads=found.coded.n_threads)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.base.checks import check_int
 from interplay.codes.coded import CodedStudy
 from interplay.search.permutations import about_relabelings, allowed_relabelings
 from interplay.search.plan import about_search
@@ -22,6 +23,10 @@ from interplay.study.study import Study, make_study
 _MAX_CELLS_OF_AUTO, _MAX_CELLS_PER_SAMPLE = 2**16, 4.0
 
 
+#: Halves of the samples in which a selection is repeated, at most.
+MAX_SUBSAMPLES = 10_000
+
+
 @dataclass(frozen=True, eq=False)
 class SelectionTask:
     """Checked arguments of `select`.
@@ -34,12 +39,15 @@ class SelectionTask:
         One for each run.
     has_auto_dimensions : bool
         Whether the sizes of tuples were left to the program.
+    n_subsamples : int
+        Halves of the samples in which the selection is repeated; 0 for none.
     """
 
     study: Study
     settings: SelectionSettings
     comparisons: tuple[Comparison, ...]
     has_auto_dimensions: bool = False
+    n_subsamples: int = 0
 
     def about(self, *, n_threads: int) -> dict[str, Any]:
         """Return the entries that decide the gains, for checkpoints and shards; how gains are judged may change."""
@@ -110,9 +118,13 @@ def check_selection(
     decision: str,
     decision_divisions: int | None,
     scale: str,
+    stability: int | None = None,
     **settings: Any,
 ) -> SelectionTask:
     """Check the arguments of `select` that decide its result, against each other and the data."""
+    n_subsamples = 0 if stability is None else check_int("stability", stability, low=2, high=MAX_SUBSAMPLES)
+    if n_subsamples % 2:
+        raise ValueError(f"stability must be an even number, as halves come in pairs, not {n_subsamples}")
     study = make_study(
         X,
         y,
@@ -145,4 +157,10 @@ def check_selection(
                 what=comparison.decision if len(comparisons) > 1 else "",
             )
     study.warn_of_clusters()
-    return SelectionTask(study, checked, comparisons, has_auto_dimensions=isinstance(settings["dimensions"], str))
+    return SelectionTask(
+        study,
+        checked,
+        comparisons,
+        has_auto_dimensions=isinstance(settings["dimensions"], str),
+        n_subsamples=n_subsamples,
+    )

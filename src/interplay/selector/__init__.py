@@ -1,13 +1,17 @@
-"""`select` as a scikit-learn transformer.
+"""`select` and `interactions` as scikit-learn transformers.
 
 ::
 
-    selector.py    MDFSSelector
-    input.py       arguments of fit() → arguments of select()
-    kept.py        Selection → variables that are kept, and the reasons for leaving out the others
-    callbacks.py   scikit-learn's callbacks, where the installed version has them
+    selector.py               MDFSSelector: the variables that `select` finds
+    interaction_features.py   InteractionFeatures: X and features of the tuples that `interactions` finds
+    tuple_features.py         tuples of a result → their features in any samples: cells, values, products
+    cell_values.py            outcome of samples in cells → log odds, means, log hazards, also out of fold
+    input.py                  arguments of fit() → arguments of select() or interactions()
+    kept.py                   Selection → variables that are kept, and the reasons for leaving out the others
+    callbacks.py              scikit-learn's callbacks, where the installed version has them
 """
 
+from interplay.selector.interaction_features import InteractionFeatures
 from interplay.selector.selector import MDFSSelector
 
-__all__ = ["MDFSSelector"]
+__all__ = ["InteractionFeatures", "MDFSSelector"]

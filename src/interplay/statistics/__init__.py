@@ -31,6 +31,7 @@
     given_in_model.py      the same given strong variables
     model_fit.py           a model of covariates, offset, times + columns → coefficients, likelihood ratios
     model_tests.py         relevant variables in the full model
+    stability.py           finds in halves of the samples → how often variables and tuples come back
     verdicts.py            tests of tuples    → interaction, additive, unclear
     association.py         two variables      → how much they say the same; groups of redundant variables
     linkage.py             columns            → which are correlated, as a sparse list of r²

@@ -79,6 +79,11 @@ class RowSubset(_Subset):
         super().__init__(table, len(rows), table.names, table.kinds)
         self._rows = rows
 
+    @property
+    def rows(self) -> IntArray:
+        """The samples' numbers in the whole table."""
+        return self._rows
+
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
         return np.ascontiguousarray(self._table.columns(which)[:, self._rows])

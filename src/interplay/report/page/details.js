@@ -26,6 +26,7 @@ function numbersOf(row) {
   ];
   if (data.pModel && data.pModel[row] !== null) entries.push(["p, full model", pText(log10Of(data.pModel[row]))]);
   if (data.dimensions > 1) entries.push(["gain alone", gainText(rows.alone[row])], ["synergy", gainText(synergyOf(row))]);
+  if (rows.stability) entries.push(["found again in halves", `${Math.round(100 * rows.stability[row])} %`]);
   if (rows.found) entries.push(["found", rows.found[row]]);
   if (several) entries.push(["comparison", cut(data.runs[rows.run[row]].decision, 60)]);
   if (rows.caution?.[row]) entries.push(["caution", rows.caution[row]]);

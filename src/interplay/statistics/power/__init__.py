@@ -6,6 +6,7 @@
     number_power.py   means of cells → power of the F test, on ranks or on values
     class_power.py    chances of classes in cells → power of G², corrected as in the search
     exact_power.py    two levels, two classes → power of the exact test
+    second_test.py    cut numbers → what the second test, beside smooth effects, costs
     time_power.py     log hazards of cells → power of a likelihood ratio of Cox's model
 
 Cells are as large as chance makes them, so that each power is a mean over drawn sizes of cells. Given the sizes it is a

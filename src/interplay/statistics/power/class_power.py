@@ -14,6 +14,7 @@ from interplay.statistics.interaction.null_model_fit import fit_null_model
 from interplay.statistics.interaction.table_tests import is_never_tested
 from interplay.statistics.interaction.two_level_fit import is_two_level, parity_signs
 from interplay.statistics.power.exact_power import exact_power
+from interplay.statistics.power.second_test import after_second_test
 
 #: With more samples than this, the exact test and G² have the same power, and tables are too many to list.
 _MANY_SAMPLES = 20_000
@@ -25,7 +26,7 @@ _N_FACTORS = 12
 _SEED = 20_021
 
 
-def class_power(chances: FloatArray, counts: IntArray, *, log_threshold: float) -> float:
+def class_power(chances: FloatArray, counts: IntArray, *, log_threshold: float, n_smooth: int = 0) -> float:
     """Return the chance of a p-value below the threshold, over the drawn sizes of cells.
 
     Parameters
@@ -36,27 +37,30 @@ def class_power(chances: FloatArray, counts: IntArray, *, log_threshold: float) 
         Samples of the cells.
     log_threshold : float
         Natural logarithm of the p-value.
+    n_smooth : int
+        Columns of smooth effects of a second test, which cut numbers must pass; 0 for none.
     """
     n_samples = int(counts[0].sum())
     if is_never_tested(chances.shape, n_samples=n_samples):
         return 0.0
-    tables = _drawn_classes(chances, counts)
-    if is_two_level(chances.shape) and n_samples <= _MANY_SAMPLES:
-        theta = float((parity_signs(chances.shape) * np.log(chances).ravel()).sum())
-        return exact_power(tables, theta, log_threshold=log_threshold)
     from scipy.stats import chi2, ncx2
 
     # G² of the expected counts is the noncentrality, 2 Σ N π ln(π/π₀); scaled up, as counts are whole numbers there.
-    fine = 10**9 / n_samples
+    tables, fine = _drawn_classes(chances, counts), 10**9 / n_samples
     expected = np.rint(counts[..., np.newaxis] * chances * fine).astype(np.int64)
     fit = fit_null_model(expected)
     far = fit.g2 / fine
+    lowered = after_second_test(far, n_samples=n_samples, n_columns=n_smooth) if n_smooth else far
+    if is_two_level(chances.shape) and n_samples <= _MANY_SAMPLES:
+        theta = float((parity_signs(chances.shape) * np.log(chances).ravel()).sum())
+        weaker = float(np.sqrt(lowered.sum() / far.sum())) if far.any() else 1.0
+        return exact_power(tables, weaker * theta, log_threshold=log_threshold)
     df = degrees_of_freedom(tables)
     factor = _bartlett(tables, df)
     tested = df > 0
     power = np.zeros(len(tables))
     limit = chi2.isf(exp(log_threshold), df[tested])
-    mean = far[tested] + _excess(tables, expected, fit.mu)[tested].mean() if tested.any() else far[tested]
+    mean = lowered[tested] + _excess(tables, expected, fit.mu)[tested].mean() if tested.any() else lowered[tested]
     power[tested] = ncx2.sf(limit, df[tested], np.maximum(mean / factor - df[tested], 1e-12))
     return float(power.mean())
 

@@ -7,12 +7,21 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.number_interaction.departure import departure
 from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
+from interplay.statistics.power.second_test import after_second_test
 
 #: Points at which a normal density is summed, from −8 to 8: the sum of a smooth function is exact to rounding.
 _GRID = np.linspace(-8.0, 8.0, 641)
 
 
-def number_power(means: FloatArray, counts: IntArray, shares: FloatArray, *, log_threshold: float, scale: str) -> float:
+def number_power(
+    means: FloatArray,
+    counts: IntArray,
+    shares: FloatArray,
+    *,
+    log_threshold: float,
+    scale: str,
+    n_smooth: int = 0,
+) -> float:
     """Return the chance of a p-value below the threshold, over the drawn sizes of cells.
 
     Parameters
@@ -26,6 +35,8 @@ def number_power(means: FloatArray, counts: IntArray, shares: FloatArray, *, log
         Natural logarithm of the p-value.
     scale : str
         "ranks" or "values", as in `interactions`.
+    n_smooth : int
+        Columns of smooth effects of a second test, which cut numbers must pass; 0 for none.
 
     Examples
     --------
@@ -45,6 +56,8 @@ def number_power(means: FloatArray, counts: IntArray, shares: FloatArray, *, log
     tested = (apart.df > 0) & (df_residual > 0)
     power = np.zeros(len(counts))
     df, rest, far = apart.df[tested], df_residual[tested], apart.squares[tested]
+    if n_smooth:
+        far = after_second_test(far, n_samples=int(counts[0].sum()), n_columns=n_smooth)
     limit = f.isf(np.exp(log_threshold), df, rest)
     power[tested] = ncf.sf(limit, df, rest, np.maximum(far, 1e-12))
     return float(np.clip(power, 0.0, 1.0).mean())

@@ -1,0 +1,102 @@
+"""Cells of tuples → rules that people read, or a column of SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from interplay.base.checks import check_choice, check_int
+from interplay.codes.cuts import VariableCuts, number_text
+from interplay.codes.tuple_counts import TupleCounts
+
+if TYPE_CHECKING:
+    from interplay.results.interactions import Interactions
+
+RULE_FORMS = ("text", "sql")
+
+
+def interaction_rules(result: Interactions, form: str, *, row: int | None, only_significant: bool) -> list[str]:
+    """See `Interactions.rules`."""
+    check_choice("form", form, RULE_FORMS)
+    if row is not None:
+        rows = [check_int("row", row, low=0, high=len(result) - 1)]
+    else:
+        rows = (np.flatnonzero(result.is_significant) if only_significant else np.arange(len(result))).tolist()
+    rules: list[str] = []
+    for one in rows:
+        rules += _in_words(result, one) if form == "text" else [_in_sql(result, one)]
+    return rules
+
+
+def _cells(result: Interactions, row: int) -> list[tuple[tuple[int, ...], int, str, str]]:
+    """Return each cell with samples: its levels, its size, its outcome in words, and as a number of SQL."""
+    counts = result.counts_of(row)
+    found = []
+    for cell in np.ndindex(counts.counts.shape[:-1]):
+        size = int(counts.counts[cell].sum())
+        if size:
+            found.append((cell, size, *_outcome(result, counts, cell)))
+    return found
+
+
+def _outcome(result: Interactions, counts: TupleCounts, cell: tuple[int, ...]) -> tuple[str, str]:
+    if counts.numbers is not None:
+        mean = float(counts.numbers[cell][5])
+        return f"mean {number_text(mean)}", repr(round(mean, 6))
+    in_cell = counts.counts[cell]
+    labels = result.outcome.labels
+    if len(labels) == 2:
+        share = float(in_cell[1] / in_cell.sum())
+        return f"{labels[1]} {share:.0%}", repr(round(share, 6))
+    most = int(in_cell.argmax())
+    return f"{labels[most]} {in_cell[most] / in_cell.sum():.0%}", _text(labels[most])
+
+
+def _in_words(result: Interactions, row: int) -> list[str]:
+    names, counts = result.members_of(row), result.counts_of(row)
+    rules = []
+    for cell, size, outcome, _ in _cells(result, row):
+        parts = []
+        for name, levels, level in zip(names, counts.level_names, cell, strict=True):
+            word = levels[level]
+            joint = " " if word[:1] in "≤>" else " in " if word[:1] == "(" else " is "
+            parts.append(f"{name}{joint}{word}")
+        rules.append(f"if {' and '.join(parts)}: {outcome} ({size} samples)")
+    return rules
+
+
+def _in_sql(result: Interactions, row: int) -> str:
+    """Return a CASE expression whose value is the share of the last class, the likeliest class, or the mean."""
+    members = result.tested.tuples[row].tolist()
+    d = int(result.tested.discretization[row])
+    whens = []
+    for cell, _, _, value in _cells(result, row):
+        tests = [
+            _condition(_quoted(result.names[v]), result.cuts_of(v), d, level)
+            for v, level in zip(members, cell, strict=True)
+        ]
+        whens.append(f"WHEN {' AND '.join(tests)} THEN {value}")
+    return f"CASE {' '.join(whens)} END AS {_quoted(':'.join(result.members_of(row)))}"
+
+
+def _condition(column: str, cuts: VariableCuts, d: int, level: int) -> str:
+    """Return the test of one level; a comparison with NULL is never true, so that missing values fall out."""
+    if cuts.missing_level and level == cuts.n_levels() - 1:
+        return f"{column} IS NULL"
+    if cuts.is_cut:
+        thresholds = cuts.thresholds[d]
+        below = f"{column} <= {float(thresholds[level])!r}" if level < len(thresholds) else ""
+        above = f"{column} > {float(thresholds[level - 1])!r}" if level else ""
+        return " AND ".join(part for part in (above, below) if part)
+    if cuts.labels:
+        return f"{column} = {_text(cuts.labels[level])}"
+    return f"{column} = {float(cuts.values[level])!r}" if len(cuts.values) else f"{column} IS NOT NULL"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(label: str) -> str:
+    return "'" + label.replace("'", "''") + "'"

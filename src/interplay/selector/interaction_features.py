@@ -1,0 +1,412 @@
+"""InteractionFeatures: interactions() as a scikit-learn transformer that appends features of the tuples it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_choice, check_list
+from interplay.codes.coder import MISSING_CHOICES, Discrete
+from interplay.interaction.call import interactions
+from interplay.results.interactions import Interactions
+from interplay.selection.call import select
+from interplay.selector.cell_values import Target, cell_values, make_target, out_of_fold
+from interplay.selector.input import (
+    checked_array,
+    collected,
+    is_frame,
+    refuse_fit_params,
+    refuse_infinite,
+    refuse_name,
+    refuse_tables_of_files,
+    without_rare_classes,
+)
+from interplay.selector.tuple_features import ENCODINGS, TupleFeatures, cells_of, tuple_features
+from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
+from interplay.study.groups import Groups, make_groups
+from interplay.study.named_columns import refuse_decision_in_table
+from interplay.study.number_outcome import SCALE_CHOICES
+from interplay.study.outcome import DECISION_CHOICES
+from interplay.study.strata import make_strata
+from interplay.study.subsets import RowSubset
+from interplay.study.survival import split_survival
+from interplay.study.table import Table, as_table
+
+if TYPE_CHECKING:
+    from interplay.base.progress import Progress
+    from interplay.engines.base import Engine
+
+SEARCHES = ("interactions", "select")
+
+
+class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
+    """Find tuples that interact, and append their features to the table, for a model that has no interactions.
+
+    The tuples are found in the samples of `fit` alone, by `interactions` or by `select`: in each training fold of a
+    cross-validated pipeline.
+
+    Parameters
+    ----------
+    dimensions : int
+        Members of a tuple.
+    encoding : str or sequence of str
+        Features of a tuple, one or more of: "cells", an indicator of each cell of the members' levels
+        (``x3:x42=hi,lo``); "means", the log odds of the classes, mean of the number or log hazard of the sample's cell
+        (``x3:x42=log_odds``), cross-fitted: `fit_transform` computes the value of a sample from the other folds;
+        "products", the product of the members, each centred and divided by its standard deviation (``x3:x42``).
+    search : {"interactions", "select"}
+        "interactions" takes the tuples that are significant in a search of all tuples. "select" takes those of the
+        tuples of relevant variables that are significant interactions.
+    passthrough : bool
+        Whether the columns of X are returned too, before the features.
+    divisions : int
+        Number of thresholds at which numbers are cut.
+    p_adjust, level : str, float
+        A tuple is used if its p-value, adjusted in this way for all tuples of the search, is below the level.
+    min_tuples : int
+        Use at least this many tuples: where fewer are significant, those with the smallest p-values.
+    max_tuples : int, optional
+        Use at most this many, those with the smallest p-values.
+    cv : int
+        Folds of "means" in `fit_transform`. Samples of a group are in one fold.
+    decision, decision_divisions, scale, discrete, missing, n_permutations
+        As in `interactions`. With missing values that have no level ("impute", "omit"), a sample is in no cell.
+    random_state, engine, n_jobs, progress
+        As in `interactions`; the random state also deals out the folds.
+
+    Attributes
+    ----------
+    result_ : Interactions
+        The result of the search: ``.table``, ``.plot``, ``.terms()``, ``.rules()``.
+    tuples_ : list of tuple of str
+        Names of the members of the tuples that are used.
+    n_features_in_ : int
+        Number of variables in `fit`.
+    feature_names_in_ : (n_features,) object
+        Names of these variables; defined only if all names of columns are text.
+
+    See Also
+    --------
+    interactions : The search.
+    Interactions.terms : The same tuples for models that take a list of interactions.
+
+    Notes
+    -----
+    With covariates, only tuples are used that hold with the covariates in the model. A sample whose value did not occur
+    in `fit` is in no cell: its indicators are 0, and its "means" are those of all samples.
+
+    Examples
+    --------
+    A linear model of two variables that are informative only together:
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from interplay import InteractionFeatures
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 20))
+    >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
+    >>> model = make_pipeline(InteractionFeatures(), LogisticRegression()).fit(X[:300], y[:300])
+    >>> model.score(X[300:], y[300:]) > 0.9
+    True
+    >>> model[0].get_feature_names_out()[20:]
+    array(['x3:x11=lo,lo', 'x3:x11=lo,hi', 'x3:x11=hi,lo', 'x3:x11=hi,hi'],
+          dtype=object)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "dimensions": [Interval(Integral, 2, None, closed="left")],
+        "encoding": [StrOptions(set(ENCODINGS)), "array-like"],
+        "search": [StrOptions(set(SEARCHES))],
+        "passthrough": ["boolean"],
+        "divisions": [Interval(Integral, 1, 255, closed="both")],
+        "p_adjust": [StrOptions(set(LISTED_METHODS))],
+        "level": [Interval(Real, 0, 1, closed="neither")],
+        "min_tuples": [Interval(Integral, 0, None, closed="left")],
+        "max_tuples": [Interval(Integral, 1, None, closed="left"), None],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "decision": [StrOptions(set(DECISION_CHOICES))],
+        "decision_divisions": [Interval(Integral, 1, 255, closed="both"), None],
+        "scale": [StrOptions(set(SCALE_CHOICES))],
+        "discrete": [StrOptions({"auto", "none", "all"}), "array-like"],
+        "missing": [StrOptions({*MISSING_CHOICES, "omit"})],
+        "n_permutations": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state", np.random.Generator, np.random.BitGenerator, np.random.SeedSequence],
+        "engine": [str, HasMethods(["max_gains", "describe"])],
+        "n_jobs": [Integral, None],
+        "progress": ["boolean", callable, None],
+    }
+
+    def __init__(
+        self,
+        dimensions: int = 2,
+        *,
+        encoding: str | Sequence[str] = "cells",
+        search: str = "interactions",
+        passthrough: bool = True,
+        divisions: int = 1,
+        p_adjust: str = "holm",
+        level: float = 0.05,
+        min_tuples: int = 0,
+        max_tuples: int | None = None,
+        cv: int = 5,
+        decision: str = "auto",
+        decision_divisions: int | None = None,
+        scale: str = "ranks",
+        discrete: Discrete = "auto",
+        missing: str = "error",
+        n_permutations: int = 199,
+        random_state: Any = 0,
+        engine: str | Engine = "auto",
+        n_jobs: int | None = None,
+        progress: Progress = None,
+    ) -> None:
+        arguments = dict(locals())
+        del arguments["self"]
+        for name, value in arguments.items():
+            setattr(self, name, value)
+
+    # Set by fit().
+    result_: Interactions
+    tuples_: list[tuple[str, ...]]
+    n_features_in_: int
+    _features: list[TupleFeatures]
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        strata: Any = None,
+        groups: Any = None,
+        covariates: Any = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Find the tuples that interact.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_features)
+            numpy, lists, pandas, polars (also lazy), pyarrow or scipy sparse.
+        y : (n_samples,) array-like
+            The outcome: labels, numbers, or a structured array of times that may be censored.
+        strata : (n_samples,) array-like or table-like, optional
+            Groups of samples within which the outcome is analysed; pipelines pass it on after
+            ``set_fit_request(strata=True)``, with metadata routing enabled.
+        groups : (n_samples,) array-like or table-like, optional
+            Samples that belong together; p-values then come from permutations of whole groups.
+        covariates : (n_samples,) array-like or table-like, optional
+            Covariates that a tuple must hold with.
+        **fit_params
+            No other argument is accepted.
+
+        Returns
+        -------
+        InteractionFeatures
+            Itself.
+        """
+        self._fit(X, y, strata, groups, covariates, fit_params)
+        return self
+
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        strata: Any = None,
+        groups: Any = None,
+        covariates: Any = None,
+        **fit_params: Any,
+    ) -> Any:
+        """Find the tuples and return X with their features; "means" of a sample come from the other folds.
+
+        Arguments are those of `fit`.
+        """
+        X = collected(X)
+        table, target, rows, together = self._fit(X, y, strata, groups, covariates, fit_params)
+        if target is None:
+            return self.transform(X)
+        fold = self._folds(target, together)
+        found = []
+        for one in self._features:
+            cells = cells_of(one.members, one.cuts, table, one.discretization, omit_missing=one.omit_missing)
+            assert one.values is not None
+            values = one.values.of_cells(cells)
+            values[rows] = out_of_fold(target, cells[rows], int(np.prod(one.levels)), fold)
+            found.append(values)
+        return self._transformed(X, found)
+
+    def transform(self, X: Any) -> Any:
+        """Return X with the features of the tuples, or the features alone.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_features)
+            With the variables that `fit` saw.
+
+        Returns
+        -------
+        (n_samples, n_features_out) array, sparse matrix, or the frame that `set_output` asks for
+        """
+        check_is_fitted(self)
+        return self._transformed(collected(X), None)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns that `transform` returns."""
+        from sklearn.utils.validation import _check_feature_names_in
+
+        check_is_fitted(self)
+        names = list(_check_feature_names_in(self, input_features)) if self.passthrough else []
+        return np.array([*names, *self._own_names()], dtype=object)
+
+    def _fit(
+        self, X: Any, y: Any, strata: Any, groups: Any, covariates: Any, fit_params: dict[str, Any]
+    ) -> tuple[Table, Target | None, IntArray, Groups | None]:
+        """Fit; return the table, what "means" add up in cells, its samples, and their groups."""
+        self._validate_params()
+        encodings = self._encodings()
+        refuse_fit_params(fit_params)
+        refuse_tables_of_files(X)
+        for name, given in (("y", y), ("strata", strata), ("groups", groups), ("covariates", covariates)):
+            refuse_name(name, given)
+        X = collected(X)
+        table = self._checked_table(X, y)
+        refuse_decision_in_table(table, y)
+        within = make_strata(strata, n_samples=table.n_samples)
+        together = make_groups(groups, n_samples=table.n_samples)
+        searched, rows = table, np.arange(table.n_samples)
+        if split_survival(y) is None:
+            searched, y, within, together, _ = without_rare_classes(
+                table, y, within, together, self.decision, self.decision_divisions
+            )
+        if isinstance(searched, RowSubset):
+            rows = searched.rows
+            covariates = None if covariates is None else _safe_indexing(covariates, rows)
+        self.result_ = self._found(searched, y, within, together, covariates)
+        target = make_target(self.result_, y, searched.n_samples) if "means" in encodings else None
+        self._features = []
+        for row in range(len(self.result_)):
+            members = tuple(int(v) for v in self.result_.tested.tuples[row])
+            cuts = tuple(self.result_.cuts_of(v) for v in members)
+            omit = self.result_.settings["missing"] == "omit"
+            d = int(self.result_.tested.discretization[row])
+            cells = cells_of(members, cuts, searched, d, omit_missing=omit)
+            n_cells = int(np.prod([c.n_levels(omit_missing=omit) for c in cuts]))
+            values = None if target is None else cell_values(target, cells, n_cells)
+            self._features.append(tuple_features(self.result_, row, searched, encodings, cells, values))
+        self.tuples_ = [one.names for one in self._features]
+        return table, target, rows, together
+
+    def _found(self, table: Table, y: Any, strata: Any, groups: Any, covariates: Any) -> Interactions:
+        """Return the tuples that are used, as a result that lists nothing else."""
+        names = ("divisions", "decision", "decision_divisions", "scale", "discrete", "missing", "n_permutations")
+        settings = {name: getattr(self, name) for name in (*names, "random_state", "engine", "n_jobs", "progress")}
+        settings |= {"strata": strata, "groups": groups, "covariates": covariates, "dimensions": self.dimensions}
+        if self.search == "select":
+            found = select(table, y, p_adjust=self.p_adjust, level=self.level, **settings).interactions()
+        else:
+            settings |= {"p_adjust": self.p_adjust, "level": self.level}
+            found = interactions(table, y, **settings)
+        used = found.only_significant()
+        if len(used) < self.min_tuples:
+            listed = found if self.search == "select" else interactions(table, y, **settings, top=self.min_tuples)
+            used = listed.chosen(np.arange(min(self.min_tuples, len(listed))))
+        return used if self.max_tuples is None else used.chosen(np.arange(min(self.max_tuples, len(used))))
+
+    def _folds(self, target: Target, groups: Groups | None) -> IntArray:
+        """Deal samples, or groups, out to folds; samples in the order of the outcome, so that folds are alike."""
+        from interplay.base.seeds import resolve_seed
+
+        rng = np.random.RandomState(resolve_seed(self.random_state))
+        n = len(target.sums)
+        if groups is not None:
+            codes = np.unique(groups.codes, return_inverse=True)[1]
+            return np.asarray((rng.permutation(int(codes.max()) + 1) % self.cv)[codes], dtype=np.int64)
+        order = np.lexsort((rng.permutation(n), *target.sums.T))
+        fold = np.empty(n, dtype=np.int64)
+        fold[order] = np.arange(n) % self.cv
+        return fold
+
+    def _encodings(self) -> tuple[str, ...]:
+        if isinstance(self.encoding, str):
+            return (self.encoding,)
+        chosen = check_list("encoding", self.encoding, of="features")
+        if not chosen:
+            raise ValueError(f"encoding must name one or more of {', '.join(map(repr, ENCODINGS))}: it is empty")
+        return tuple(dict.fromkeys(check_choice("encoding", one, ENCODINGS) for one in chosen))
+
+    def _own_names(self) -> list[str]:
+        return [name for one in self._features for name in one.feature_names()]
+
+    def _checked_table(self, X: Any, y: Any) -> Table:
+        """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
+        frame = as_table(X) if is_frame(X) else None
+        validate_data(self, X, y, skip_check_array=True)
+        table = self._as_table(X, frame)
+        if table.n_vars < self.dimensions:
+            raise ValueError(
+                f"dimensions={self.dimensions} needs at least {self.dimensions} variables, and X has "
+                f"n_features={table.n_vars}: lower dimensions"
+            )
+        return table
+
+    def _as_table(self, X: Any, frame: Table | None) -> Table:
+        must_be_finite = self.missing == "error"
+        if frame is None:
+            return as_table(checked_array(X, must_be_finite=must_be_finite))
+        if must_be_finite:
+            refuse_infinite(frame)
+        return frame
+
+    def _transformed(self, X: Any, values: list[FloatArray] | None) -> Any:
+        frame = as_table(X) if is_frame(X) else None
+        table = self._as_table(X, frame)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        parts = [
+            one.features(table, out_of_fold=None if values is None else values[i])
+            for i, one in enumerate(self._features)
+        ]
+        own = np.hstack(parts) if parts else np.empty((table.n_samples, 0))
+        return self._beside(X, own) if self.passthrough else own
+
+    def _beside(self, X: Any, own: FloatArray) -> Any:
+        """Put the features beside the columns of X: in a frame if `set_output` asks for one, else in an array."""
+        import narwhals.stable.v2 as nw
+        import scipy.sparse as sp
+
+        names = self._own_names()
+        asked_for = _get_output_config("transform", self)["dense"]
+        if asked_for == "pandas" and nw.dependencies.is_pandas_dataframe(X):
+            import pandas as pd
+
+            return pd.concat([X, pd.DataFrame(own, index=X.index, columns=names)], axis=1)
+        if asked_for == "polars" and nw.dependencies.is_polars_dataframe(X):
+            return X.with_columns(
+                [nw.new_series(n, c, backend="polars").to_native() for n, c in zip(names, own.T, strict=True)]
+            )
+        if sp.issparse(X):
+            both: Any = [X, sp.csr_array(own)]
+            return sp.hstack(both, format="csr") if own.shape[1] else X
+        given = np.asarray(nw.from_native(X).to_numpy()) if is_frame(X) else checked_array(X, must_be_finite=False)
+        return np.hstack([given, own])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "result_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []  # features are float64
+        return tags
