@@ -23,7 +23,7 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
     """Return the columns of `Interactions.table`."""
     tested = result.tested
     rows = range(len(tested))
-    of_kind = _of_classes(tested) if isinstance(tested, TestedTuples) else _of_numbers(result, tested)
+    of_kind = _of_classes(result, tested) if isinstance(tested, TestedTuples) else _of_numbers(result, tested)
     columns: dict[str, Any] = {
         "members": [result.members_of(row) for row in rows],
         **of_kind.statistic,
@@ -71,9 +71,13 @@ class _Columns(NamedTuple):
     effect_alone: FloatArray
 
 
-def _of_classes(tested: TestedTuples) -> _Columns:
+def _of_classes(result: Interactions, tested: TestedTuples) -> _Columns:
     statistic = {"chi2": tested.chi2, "df": tested.df}
-    return _Columns(statistic, {"min_expected": tested.min_expected}, "log_or", {}, tested.log_or_alone)
+    more: dict[str, Any] = {}
+    if np.isfinite(tested.reri).any():
+        more = {"reri": tested.reri, "reri_low": tested.reri_low, "reri_high": tested.reri_high}
+        more["scales"] = tested.scales(result.settings["level"])
+    return _Columns(statistic, {"min_expected": tested.min_expected}, "log_or", more, tested.log_or_alone)
 
 
 def _of_numbers(result: Interactions, tested: TestedNumbers) -> _Columns:
