@@ -66,9 +66,9 @@ autosummary_context = {
     "shown_members": {
         "interplay.Selection": "relevant, table, found, arms, p_of_arm, of_dimension, cautions, gains, null_fit, "
         "contrast, tuples_of, counts_of, verdict_of, synergies, synergy_graph, interactions, replicate, clusters, "
-        "plot, summary, to_html, annotate, save",
-        "interplay.Interactions": "table, significant, counts_of, replicate, graph, plot, notes, summary, to_html, "
-        "save",
+        "clumps, plot, summary, to_html, annotate, save",
+        "interplay.Interactions": "table, significant, counts_of, clumps, with_clumps, tagging, with_tagging, "
+        "replicate, graph, plot, notes, summary, to_html, save",
         "interplay.MDFSSelector": "fit, transform",
         "interplay.MaxGains": "gain, tuples, discretization, df, contrast_gain, contrast_tuples, contrast_df, merge",
         "interplay.NullFit": "p_values, log_p_values, summary, plot",

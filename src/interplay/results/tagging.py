@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, Outcome
-from interplay.base.checks import check_int, check_real
+from interplay.base.checks import check_int, check_real, naming_argument
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.codes.cuts import NO_LEVEL
@@ -142,14 +142,15 @@ def _pool_of(data: _Data, dense: Any) -> ColumnPool:
 
 def _dense_table(dense: Any) -> Table:
     if not isinstance(dense, str | os.PathLike):
-        return as_table(dense)
-    if os.fspath(dense).endswith(".bed"):
+        with naming_argument("dense"):
+            return as_table(dense)
+    if os.fspath(dense).endswith(".bed"):  # all people, also without a phenotype
         from interplay.readers.bed import read_bed
 
         return read_bed(dense)
-    from interplay.readers.data_file import read_data
+    from interplay.readers.data_file import read_table
 
-    return as_table(read_data(dense)[0])
+    return read_table(dense)
 
 
 def _leads(found: Interactions, significant: IntArray, r2: float, X: Any, positions: Any) -> IntArray:
