@@ -11,7 +11,8 @@ Genotypes are made of two haplotypes each. Cells, by the truth:
 - coalescent typed, coalescent hidden, coalescent pairs: the same with haplotypes of msprime, with and without the
   cause, and true pairs of two regions (needs msprime)
 
-Counted are leads of the search: verdicts "holds", "explained", "cannot be told".
+Counted are leads of the search: verdicts "holds", "explained", "cannot be told". Leads with a member that has nothing
+to do with the outcome are errors of the search, and are counted apart.
 """
 
 from __future__ import annotations
@@ -155,6 +156,7 @@ def run_cell(work: tuple[tuple[str, int, float, str], int, int]) -> dict[str, ob
     cell, n_tables, seed = work
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
+    of_noise: Counter[str] = Counter()
     of_true: Counter[str] = Counter()
     of_tables = Counter({"any lead": 0, "any holds": 0})
     is_true = cell[0] in ("unlinked", "linked", "coalescent pairs")
@@ -162,8 +164,13 @@ def run_cell(work: tuple[tuple[str, int, float, str], int, int]) -> dict[str, ob
         rng = np.random.default_rng([seed, number, *map(ord, "".join(map(str, cell)))])
         X, y = table_of(cell, rng)
         found = interplay.interactions(X, y, discrete="all")
-        verdicts = found.tagging(X, y) if len(found.significant) else None
-        if verdicts is None:
+        if not len(found.significant):
+            continue
+        verdicts = found.tagging(X, y)
+        is_noise = [any(int(name[1:]) >= X.shape[1] - N_NOISE for name in members) for members in verdicts["members"]]
+        of_noise.update(verdicts["verdict"][is_noise])
+        verdicts = verdicts[~np.array(is_noise)]
+        if not len(verdicts):
             continue
         counts.update(verdicts["verdict"])
         reasons.update(verdicts["verdict"] + ": " + verdicts["reason"].str.replace(r" \(.*?\)", "", regex=True))
@@ -174,7 +181,12 @@ def run_cell(work: tuple[tuple[str, int, float, str], int, int]) -> dict[str, ob
             of_true.update(first["verdict"])
     truth, n, r2, kind = cell
     about: dict[str, object] = {"truth": truth, "n": n, "r2": r2, "outcome": kind, "tables": n_tables}
-    about |= {"leads": dict(counts), "reasons": dict(reasons), "tables with": dict(of_tables)}
+    about |= {
+        "leads": dict(counts),
+        "reasons": dict(reasons),
+        "leads with noise": dict(of_noise),
+        "tables with": dict(of_tables),
+    }
     return about | ({"true pair": dict(of_true)} if is_true else {})
 
 

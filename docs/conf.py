@@ -92,7 +92,9 @@ autosummary_context = {
             "null_fit, contrast",
         ),
         "interplay.Interactions": _documented(
-            Interactions, "significant, table, summary, plot, to_html, save, counts_of, replicate, graph, notes"
+            Interactions,
+            "significant, table, summary, plot, to_html, save, counts_of, replicate, clumps, with_clumps, "
+            "tagging, with_tagging, graph, terms, rules, notes",
         ),
     },
 }

@@ -181,3 +181,41 @@ def test_bed_files_have_positions(tmp_path):
     found = interplay.interactions(study, "phenotype", min_distance=1500)
     assert found.n_tests == 66 - 10
     assert found.significant == [("sid3", "sid10")]
+
+
+@pytest.fixture
+def region(tmp_path, monkeypatch):
+    """Two markers, the cause on chromosomes with both, and a column that has nothing to do with it."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    markers = rng.random((2, 1000, 2)) < 0.4
+    columns = [*(each.sum(axis=1) for each in markers), markers.all(axis=0).sum(axis=1), rng.integers(0, 3, 1000)]
+    frame = pd.DataFrame(np.column_stack(columns), columns=["a", "b", "cause", "other"])
+    frame["trait"] = frame["cause"] + rng.normal(size=1000)
+    frame.drop(columns="cause").to_csv("array.csv", index=False)
+    frame[["cause"]].to_csv("dense.csv", index=False)
+    Path("at.csv").write_text("variable,chromosome,position\na,1,100\nb,1,900\nother,2,5\n")
+    return frame
+
+
+def test_the_command_says_whether_a_find_is_real(command, region):
+    hidden = command("interactions", "array.csv", "--target", "trait", "--tagging", "--positions", "at.csv")
+    assert hidden.code == 0, hidden.err
+    assert "of 1 it cannot be told" in hidden.out
+    told = command(
+        "interactions", "array.csv", "--target", "trait", "--tagging", "--dense", "dense.csv", "--report", "a.html"
+    )
+    assert told.code == 0, told.err
+    assert told.out.startswith("0 of 3 pairs have an interaction")
+    assert "explained by cause" in Path("a.html").read_text(encoding="utf-8")
+
+
+def test_options_of_tagging_and_clumps_are_checked(command, region):
+    options = ["interactions", "array.csv", "--target", "trait"]
+    assert "--window is for --tagging" in command(*options, "--window", 5).err
+    assert "--tagging does not go with --holdout" in command(*options, "--tagging", "--holdout", "0.3").err
+    for value in (0, 7, 0.01):
+        done = command(*options, "--clump", value)
+        assert done.code == 2
+        assert "--clump" in done.err
+    assert command("run", "array.csv", "--target", "trait", "-k", 1, "--clump", 0.5).code == 0

@@ -89,7 +89,9 @@ def in_model(
     is_tested = common["df"] > 0
     by_model = np.where(is_tested, METHODS.index("model"), METHODS.index("sparse"))
     if isinstance(tested, TestedTuples):
-        return replace(tested, chi2=chi2, log_or=effect, method=by_model, **common)
+        # Excess risks of counts are not those given covariates.
+        none = {name: np.full(len(tested), np.nan) for name in ("reri", "reri_low", "reri_high")}
+        return replace(tested, chi2=chi2, log_or=effect, method=by_model, **common, **none)
     assert isinstance(tested, TestedNumbers)
     if isinstance(model.outcome, Survival):
         of_all = {field.name: getattr(tested, field.name) for field in fields(TupleTests)}

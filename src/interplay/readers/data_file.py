@@ -16,7 +16,7 @@ from interplay.readers.joined import with_traits
 from interplay.readers.missing_target import MISSING_TARGET_CHOICES, with_known_target
 from interplay.readers.target_column import TableAndOutcome, split_frame, split_table
 from interplay.readers.zipped import unpacked
-from interplay.study.table import Table
+from interplay.study.table import Table, as_table
 
 
 def read_data(
@@ -129,6 +129,16 @@ def read_data(
     else:
         found = split_frame(data, path, target, wanted.drop)
     return with_known_target(found, missing_target=missing_target, path=path, target=target)
+
+
+def read_table(path: AnyPath) -> Table:
+    """Read a file as `read_data` does, with all of its columns as variables: no outcome is in it."""
+    known, data = _read(path, Wanted("", None, [], needs_target=False))
+    if known.is_split:
+        raise ValueError(
+            f"{os.fspath(path)!r} has no outcome, which {known.endings[0]} files need: give the array itself"
+        )
+    return as_table(data)
 
 
 def _read(path: AnyPath, wanted: Wanted) -> tuple[FileFormat, Any]:

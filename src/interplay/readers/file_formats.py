@@ -41,6 +41,7 @@ class Wanted(NamedTuple):
     has_ids: bool = False
     sample_id: str | None = None
     options: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    needs_target: bool = True
 
     @property
     def of_texts(self) -> dict[str, Any]:
@@ -53,8 +54,12 @@ class Wanted(NamedTuple):
         return {"has_ids": self.has_ids, "sample_id": self.sample_id}
 
     def check_of(self, path: AnyPath) -> Callable[[Any], None] | None:
-        """Return a check that a table has target and columns to drop; None if another file has the target."""
-        return None if self.has_ids else lambda frame: check_columns(frame, path, self.target, self.drop)
+        """Return a check that a table has target and columns to drop; None if the target is not in the file."""
+        return (
+            None
+            if self.has_ids or not self.needs_target
+            else lambda frame: check_columns(frame, path, self.target, self.drop)
+        )
 
 
 class FileFormat(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,10 @@ import numpy as np
 from interplay.base.text import printable, tuples_in_words
 from interplay.results import summary_words as words
 from interplay.results.interaction_table import effect_name, statistic_name
+from interplay.statistics.interaction.additive_effect import OPPOSITE
+from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE
-from interplay.statistics.number_interaction.scale_words import OTHER_SCALE
+from interplay.statistics.number_interaction.scale_words import BOTH, OTHER_SCALE, UNCLEAR
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 if TYPE_CHECKING:
@@ -119,17 +122,30 @@ def _on_variances(found: Interactions) -> str:
 
 
 def _on_scales(found: Interactions) -> str:
+    """Say on which scales the significant tuples interact."""
     tested, scale = found.tested, found.scale
-    if not isinstance(tested, TestedNumbers) or scale is None:
+    if found.is_permuted or isinstance(tested, TestedTimes) or not found.is_significant.any():
         return ""
-    n_alone = tested.scales(scale, found.settings["level"]).count(f"{scale} only")
-    n_found = int(found.is_significant.sum())
-    if not n_alone:
+    if isinstance(tested, TestedNumbers):
+        words, names = (
+            tested.scales(scale or "ranks", found.settings["level"]),
+            f"{scale} and {OTHER_SCALE[scale or 'ranks']}",
+        )
+        column = "p_other_scale"
+    else:
+        words, names, column = tested.scales(found.settings["level"]), "log odds and risks (additive)", "reri"
+    kept = [word for word, is_one in zip(words, found.is_significant.tolist(), strict=True) if is_one and word]
+    if not kept:
         return ""
-    return (
-        f"{n_alone} of {n_found} significant tuples interact on {scale} only: on {OTHER_SCALE[scale]} their effects "
-        "may add up (p_other_scale). Whether effects interact depends on the scale of the outcome."
-    )
+    counts = Counter(kept)
+    parts = [f"{counts.pop(BOTH, 0)} of {len(kept)} on both scales, {names}"]
+    parts += [f"{n} {_SCALES_IN_WORDS.get(word, f'on {word}')}" for word, n in counts.items()]
+    on_one = " Whether effects interact depends on the scale of the outcome." * (counts.total() > 0)
+    return f"Significant tuples interact: {', '.join(parts)} ({column}).{on_one}"
+
+
+#: How many tuples are said to be so, where "on …" does not say it.
+_SCALES_IN_WORDS = {UNCLEAR: "unclear", OPPOSITE: "with opposite signs"}
 
 
 def _are(n: int) -> str:

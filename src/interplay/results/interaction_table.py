@@ -75,15 +75,19 @@ class _Columns(NamedTuple):
 def _of_kind(result: Interactions) -> _Columns:
     tested = result.tested
     if isinstance(tested, TestedTuples):
-        return _of_classes(tested)
+        return _of_classes(result, tested)
     if isinstance(tested, TestedTimes):
         return _Columns({"chi2": tested.chi2, "df": tested.df}, {}, "log_hr", {}, tested.log_hr_alone)
     return _of_numbers(result, tested)
 
 
-def _of_classes(tested: TestedTuples) -> _Columns:
+def _of_classes(result: Interactions, tested: TestedTuples) -> _Columns:
     statistic = {"chi2": tested.chi2, "df": tested.df}
-    return _Columns(statistic, {"min_expected": tested.min_expected}, "log_or", {}, tested.log_or_alone)
+    more: dict[str, Any] = {}
+    if np.isfinite(tested.reri).any():
+        more = {"reri": tested.reri, "reri_low": tested.reri_low, "reri_high": tested.reri_high}
+        more["scales"] = tested.scales(result.settings["level"])
+    return _Columns(statistic, {"min_expected": tested.min_expected}, "log_or", more, tested.log_or_alone)
 
 
 def _of_numbers(result: Interactions, tested: TestedNumbers) -> _Columns:

@@ -162,8 +162,11 @@ class Interactions(Result):
         were searched; significant; method ("exact", "chi2", "bootstrap" for the larger of χ²'s p-value and a
         bootstrap's, or "sparse" where samples are too few to test the tuple); min_expected, the smallest fitted count;
         log_or, ci_low, ci_high, for two levels and two classes the log odds ratio of the interaction with a 95 %
-        interval; residual and cell, otherwise the largest adjusted residual and its cell; n_samples; and for each
-        member, by its place: gain_1, … (its gain beyond the others, bits × samples), alone_1, … (its gain by itself)
+        interval; for pairs of these also reri, reri_low, reri_high, the relative excess risk due to interaction with a
+        95 % interval, and scales, which says of a significant pair whether it interacts on "both" scales, on "log odds
+        only" (the interval of RERI contains 0), or with "opposite signs"; residual and cell, otherwise the largest
+        adjusted residual and its cell; n_samples; and for each member, by its place: gain_1, … (its gain beyond the
+        others, bits × samples), alone_1, … (its gain by itself)
         and log_or_1, … (its log odds ratio by itself).
 
         For an outcome of numbers: f and df_residual in place of chi2, the F test of the same hypothesis about means of

@@ -168,24 +168,24 @@ def _are_near(members: Positions, block: Positions | None, n: int, window: float
     return np.asarray((members.chromosome[:, np.newaxis] == same) & near)
 
 
-def as_neighbours(pool: ColumnPool, numbers: IntArray, member_rows: Sequence[FloatArray | None]) -> Neighbours:
-    """Return neighbours with the columns of their effects, and which of them explain the correlation of two members.
+def bridging(neighbours: Neighbours, members: Sequence[FloatArray | None]) -> list[int]:
+    """Return the neighbours, three at most, that explain the correlation of two members.
 
-    `member_rows` are the members' values of length 1; None for labels.
+    `members` are their values of length 1; None for labels.
     """
-    rows, first = pool.effects(numbers)
-    if len(member_rows) != 2 or any(row is None for row in member_rows) or not len(numbers):
-        return Neighbours(rows, first)
-    a, b = (np.asarray(row, dtype=np.float64) for row in member_rows)
-    own = rows[first[:-1]].astype(np.float64)
-    lengths = np.maximum(np.sqrt((own**2).sum(axis=1)), 1e-300)
-    with_a, with_b, between = own @ a / lengths, own @ b / lengths, float(a @ b)
+    if len(members) != 2 or not len(neighbours.rows):
+        return []
+    a, b = members
+    if a is None or b is None:
+        return []
+    linear = neighbours.linear
+    with_a, with_b = (linear @ np.column_stack([a, b]).astype(np.float32)).astype(np.float64).T
     outside = (1 - with_a**2) * (1 - with_b**2)
-    partial = np.divide(between - with_a * with_b, np.sqrt(np.maximum(outside, 1e-12)))
+    partial = (float(a @ b) - with_a * with_b) / np.sqrt(np.maximum(outside, 1e-12))
     tags = (np.minimum(with_a**2, with_b**2) >= _BRIDGE_R2) & (outside > 1e-6)
-    is_bridge = tags & (np.abs(partial) * np.sqrt(pool.n_samples) < _BRIDGE_Z)
+    is_bridge = tags & (np.abs(partial) * np.sqrt(len(a)) < _BRIDGE_Z)
     order = np.argsort(np.abs(partial), kind="stable")
-    return Neighbours(rows, first, [int(c) for c in order if is_bridge[c]][:3])
+    return [int(c) for c in order if is_bridge[c]][:3]
 
 
 def _need_ranks(table: Table, some: IntArray) -> BoolArray:

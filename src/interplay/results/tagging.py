@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, Outcome
-from interplay.base.checks import check_int, check_real
+from interplay.base.checks import check_int, check_real, naming_argument
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.codes.cuts import NO_LEVEL
 from interplay.results.clump_table import columns_named, linkage_for
-from interplay.results.neighbours import ColumnPool, as_neighbours, find_neighbours
+from interplay.results.neighbours import ColumnPool, bridging, find_neighbours
 from interplay.results.replication import outcome_of
 from interplay.results.tagged import Tagging
 from interplay.statistics.clumps import clump_tuples
@@ -23,7 +23,7 @@ from interplay.statistics.linkage import linkage_rows, squared_associations
 from interplay.statistics.neighbour_screen import responses
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.smooth_columns import smooth_columns, spline_columns
-from interplay.statistics.tagging import CANNOT_TELL, HOLDS, Tagged, tagged_tuple
+from interplay.statistics.tagging import CANNOT_TELL, HOLDS, Neighbours, Tagged, tagged_tuple
 from interplay.study.covariates import Covariates, make_covariates
 from interplay.study.named_columns import take_named
 from interplay.study.positions import NOWHERE, Positions, make_positions
@@ -143,18 +143,20 @@ def _pool_of(data: _Data, dense: Any) -> ColumnPool:
 
 def _dense_table(dense: Any) -> Table:
     if not isinstance(dense, str | os.PathLike):
-        return as_table(dense)
+        with naming_argument("dense"):
+            return as_table(dense)
     from interplay.readers.genotypes.bed import read_bed
     from interplay.readers.genotypes.bgen import read_bgen
     from interplay.readers.genotypes.pgen import read_pgen
 
+    # All people, also without a phenotype.
     readers: dict[str, Callable[[str], Table]] = {".bed": read_bed, ".pgen": read_pgen, ".bgen": read_bgen}
     name = os.fspath(dense)
     if read := readers.get(os.path.splitext(name)[1]):
         return read(name)
-    from interplay.readers.data_file import read_data
+    from interplay.readers.data_file import read_table
 
-    return as_table(read_data(dense)[0])
+    return read_table(dense)
 
 
 def _leads(found: Interactions, significant: IntArray, r2: float, X: Any, positions: Any) -> IntArray:
@@ -229,15 +231,15 @@ class _Tagger:
         if found.settings.get("coding") == "dosage":
             dosages = [cut.dosages()[of] for cut, of in zip(cuts, codes[:, known], strict=True)]
         values = [self._row_of(m) for m in self._tuples[place].tolist()]
-        neighbours = as_neighbours(self._pool, self.neighbours[place], values)
         tagged = tagged_tuple(
             data.outcome,
             data.response,
             codes[:, known],
             beside,
-            neighbours,
+            lambda: Neighbours(*self._pool.effects(self.neighbours[place])),
             known=known,
-            linked="" if self._complete else self._why_linked(place, neighbours.rows[neighbours.first[:-1]]),
+            linked=lambda near: "" if self._complete else self._why_linked(place, near),
+            bridges=lambda near: bridging(near, values),
             stratum=stratum,
             dosages=dosages,
         )
@@ -266,7 +268,7 @@ class _Tagger:
             r2[a, b] = float(squared_associations(self._linked[one], ends[0], self._linked[other], ends[1])[0, 0])
         return r2
 
-    def _why_linked(self, place: int, neighbours: Any) -> str:
+    def _why_linked(self, place: int, neighbours: Neighbours) -> str:
         """Say why one hidden cause could have two members as its tags; "" if they are not linked."""
         n = self._data.table.n_samples
         for (a, b), r2 in self._member_r2(self._tuples[place]).items():
@@ -288,22 +290,21 @@ class _Tagger:
         return ""
 
 
-def _are_tied(one: FloatArray, other: FloatArray, neighbours: Any) -> bool:
+def _are_tied(one: FloatArray, other: FloatArray, neighbours: Neighbours) -> bool:
     """Say whether columns near one member are correlated with columns near the other, as in one region of a genome."""
-    if not len(neighbours):
+    if not len(neighbours.rows):
         return False
-    n = len(one)
-    lengths = np.sqrt(np.maximum((neighbours.astype(np.float64) ** 2).sum(axis=1, keepdims=True), 1e-300))
-    near = neighbours / lengths
-    with_one, with_other = (near @ one) ** 2, (near @ other) ** 2
-    of_one = np.flatnonzero(with_one >= with_other)
-    of_other = np.flatnonzero(with_one < with_other)
-    of_one = of_one[np.argsort(-with_one[of_one], kind="stable")][:_TIES_EACH]
-    of_other = of_other[np.argsort(-with_other[of_other], kind="stable")][:_TIES_EACH]
+    near = neighbours.linear
+    with_one, with_other = (near @ np.column_stack([one, other]).astype(np.float32)).T ** 2
+    is_of_one = with_one >= with_other
+    strength = np.where(is_of_one, with_one, with_other)
+    order = np.argsort(-strength, kind="stable")
+    of_one, of_other = order[is_of_one[order]][:_TIES_EACH], order[~is_of_one[order]][:_TIES_EACH]
     left, right = np.vstack([one, near[of_one]]), np.vstack([other, near[of_other]])
-    r2 = (left @ right.T) ** 2
+    lengths = np.outer((left**2).sum(axis=1), (right**2).sum(axis=1))
+    r2 = (left @ right.T) ** 2 / np.maximum(lengths, 1e-300)
     r2[0, 0] = 0.0  # the members themselves
-    return bool(np.exp(log_chi2_tail(n * float(r2.max()), 1)) < _TIED_BELOW / r2.size)
+    return bool(np.exp(log_chi2_tail(len(one) * float(r2.max()), 1)) < _TIED_BELOW / r2.size)
 
 
 def _within_strata(rows: Any, strata: Strata) -> Any:

@@ -7,7 +7,7 @@ in the table, nothing in the data tells a haplotype of two markers from their in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -51,13 +51,15 @@ class Neighbours(NamedTuple):
         Columns of the effects, as rows, one neighbour after the other.
     first : (n_neighbours + 1,) int64
         The first row of each, with the end.
-    bridges : sequence of int
-        Neighbours given which the members are not correlated with each other, though they are by themselves.
     """
 
     rows: npt.NDArray[np.float32]
     first: IntArray
-    bridges: Sequence[int] = ()
+
+    @property
+    def linear(self) -> npt.NDArray[np.float32]:
+        """The first row of each neighbour: of a number the value or rank, around its mean and of length 1."""
+        return self.rows[self.first[:-1]]
 
     def columns(self, some: Sequence[int], samples: IntArray) -> FloatArray:
         """Return the columns of some neighbours, in some samples."""
@@ -95,10 +97,11 @@ def tagged_tuple(
     response: FloatArray,
     levels: IntArray,
     columns: FloatArray,
-    neighbours: Neighbours,
+    neighbours: Callable[[], Neighbours],
     *,
     known: IntArray,
-    linked: str,
+    linked: Callable[[Neighbours], str],
+    bridges: Callable[[Neighbours], Sequence[int]],
     stratum: IntArray | None = None,
     dosages: Sequence[FloatArray] | None = None,
 ) -> Tagged:
@@ -110,10 +113,12 @@ def tagged_tuple(
         As `responses` makes it.
     columns : (n_known, n_columns) float64
         Covariates, and smooth effects of members that are cut numbers.
-    neighbours : Neighbours
-        In all samples.
-    linked : str
-        Why one hidden cause could have both members as its tags; "" where they are not correlated.
+    neighbours : callable
+        Returns the neighbours, in all samples.
+    linked : callable
+        Says why one hidden cause could have both members as its tags; "" where they are not correlated.
+    bridges : callable
+        Returns neighbours given which the members are not correlated with each other, though they are by themselves.
     outcome, levels, known, stratum, dosages
         As in `nested_models`.
     """
@@ -121,20 +126,25 @@ def tagged_tuple(
     n, n_columns = len(models.rows), models.columns.shape[1] if len(models.rows) else 0
     if models.df <= 0 or n < _SAMPLES_PER_COLUMN * (n_columns + 2):
         return Tagged(CANNOT_TELL, (), "too few samples")
-    tuple_ = _Tuple(outcome, response[models.rows], models, neighbours)
-    p_interaction = tuple_.p_of_interaction(())
+    p_interaction = _p_of(outcome, models)
     if p_interaction >= LEFT_BELOW:
         return Tagged(CANNOT_TELL, (), "not significant in these samples", p_interaction)
-    found = tuple_.explained()
+    near = neighbours()
+    judged = _Tuple(outcome, response[models.rows], models, near)
+    found = judged.explained()._replace(p_interaction=p_interaction)
     if found.by:
-        return found._replace(p_interaction=p_interaction)
-    found = found._replace(p_interaction=p_interaction)
-    if not linked:
         return found
-    bridge = tuple_.holding_bridge()
-    if bridge is not None:
-        return found._replace(reason=f"{linked}, which a typed column explains; the interaction is beyond its effect")
-    return found._replace(verdict=CANNOT_TELL, reason=linked)
+    reason = linked(near)
+    if not reason:
+        return found
+    if judged.holds_beside_one_of(bridges(near)):
+        return found._replace(reason="significant beside a column that explains why the members are correlated")
+    return found._replace(verdict=CANNOT_TELL, reason=reason)
+
+
+def _p_of(outcome: Outcome, models: NestedModels) -> float:
+    chi2, df = interaction_beside(outcome, models)
+    return float(np.exp(log_chi2_tail(chi2, df))) if df > 0 else 1.0
 
 
 class _Tuple:
@@ -159,8 +169,7 @@ class _Tuple:
         return self._p(self._smaller, self._columns(some))
 
     def _p(self, smaller: FloatArray, more: FloatArray) -> float:
-        chi2, df = interaction_beside(self._outcome, models_of(smaller, more, self._models.rows))
-        return float(np.exp(log_chi2_tail(chi2, df))) if df > 0 else 1.0
+        return _p_of(self._outcome, models_of(smaller, more, self._models.rows))
 
     def _columns(self, some: Sequence[int]) -> FloatArray:
         return self._neighbours.columns(some, self._models.rows)
@@ -190,18 +199,15 @@ class _Tuple:
         effect, left = self._p_of_effect([nearest]), self.p_of_interaction([nearest])
         return Tagged(HOLDS, (), "significant beside every neighbour", p_effect=effect, p_left=left)
 
-    def holding_bridge(self) -> int | None:
-        """Return a neighbour that explains the correlation of the members, and not their interaction.
+    def holds_beside_one_of(self, bridges: Sequence[int]) -> bool:
+        """Say whether a neighbour that explains the correlation of the members does not explain their interaction.
 
-        None where some neighbour has an effect beside all cells of the members: a hidden cause that these only tag
+        Not where some neighbour has an effect beside all cells of the members: a hidden cause that these only tag
         leaves such effects to its other tags, an interaction does not.
         """
-        if not self._neighbours.bridges or self._has_effect_beside_cells():
-            return None
-        for c in self._neighbours.bridges:
-            if self.p_of_interaction([c]) < _WORTH_A_FIT:
-                return c
-        return None
+        if not bridges or self._has_effect_beside_cells():
+            return False
+        return any(self.p_of_interaction([c]) < _WORTH_A_FIT for c in bridges)
 
     def _has_effect_beside_cells(self) -> bool:
         none = np.empty((len(self._models.rows), 0))

@@ -21,6 +21,7 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
     tuple_tests.py       TupleTests: one row per tuple, what the tests of every outcome have
     tested_tuples.py     TestedTuples: the same with G², odds ratios and residuals of classes, as results keep them
     tested_times.py      TestedTimes: the same with likelihood ratios and hazard ratios of times
+    additive_effect.py   counts → RERI with its interval: the interaction on the additive scale
     beside_test.py       levels + columns → the interaction beside other columns of a model
     smooth_test.py       the same beside smooth effects of numbers that were cut
     corrected_p_values.py  statistics of second tests → p-values, corrected as those of the search were

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.statistics.interaction.additive_effect import relative_excess_risk
 from interplay.statistics.interaction.bootstrap import bartlett_factors
 from interplay.statistics.interaction.bound import subtuple_informations
 from interplay.statistics.interaction.effect import interaction_log_odds
@@ -48,6 +49,7 @@ def tested_tables(
     unknown = np.full(n, np.nan)
     odds, residual = tests.log_odds, tests.residual
     gain, alone, df_alone = _gains(by_stratum)
+    excess = relative_excess_risk(by_stratum, _is_counted(by_stratum))
     return TestedTuples(
         tuples=np.asarray(tuples, dtype=np.int64),
         discretization=np.zeros(n, dtype=np.int64),
@@ -59,6 +61,9 @@ def tested_tables(
         method=method,
         min_expected=tests.min_expected,
         log_or=unknown if odds is None else odds.estimate,
+        reri=excess.estimate,
+        reri_low=excess.low,
+        reri_high=excess.high,
         ci_low=unknown if odds is None else odds.low,
         ci_high=unknown if odds is None else odds.high,
         residual=unknown if residual is None else residual.value,
@@ -141,6 +146,14 @@ def _gains(by_stratum: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:
         n_levels, n_classes = ((margin.sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1))
         df[:, member] = (np.maximum(n_levels - 1, 0) * np.maximum(n_classes - 1, 0)).reshape(n, n_strata).sum(axis=1)
     return np.maximum(gain, 0.0), bits[:, 2**members], df
+
+
+def _is_counted(by_stratum: IntArray) -> IntArray:
+    """Say, as 0 or 1, which strata have both classes and samples in every cell: there an interaction has an effect."""
+    n, n_strata, *shape = by_stratum.shape
+    in_cells = by_stratum.sum(axis=-1).reshape(n, n_strata, -1)
+    in_classes = by_stratum.reshape(n, n_strata, -1, shape[-1]).sum(axis=2)
+    return np.asarray((in_cells > 0).all(axis=2) & (in_classes > 0).all(axis=2), dtype=np.int64)
 
 
 def _log_odds_alone(by_stratum: IntArray) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.files.types import Check
+from interplay.statistics.interaction.additive_effect import class_scale_words
 from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 
 __all__ = ["METHODS", "SPARSE", "TestedTuples"]
@@ -24,6 +25,9 @@ class TestedTuples(TupleTests):
         Smallest fitted count.
     log_or : (n,) float64
         Log odds ratio of the interaction, for two levels and two classes, else NaN.
+    reri, reri_low, reri_high : (n,) float64
+        Relative excess risk due to interaction and its 95 % interval, for pairs of two levels and two classes, else
+        NaN.
     residual_class : (n,) int64
         Class of the largest adjusted residual.
     log_or_alone : (n, k) float64
@@ -33,6 +37,9 @@ class TestedTuples(TupleTests):
     chi2: Annotated[FloatArray, Check("n")]
     min_expected: Annotated[FloatArray, Check("n")]
     log_or: Annotated[FloatArray, Check("n")]
+    reri: Annotated[FloatArray, Check("n")]
+    reri_low: Annotated[FloatArray, Check("n")]
+    reri_high: Annotated[FloatArray, Check("n")]
     residual_class: Annotated[IntArray, Check("n")]
     log_or_alone: Annotated[FloatArray, Check("n k")]
 
@@ -42,6 +49,11 @@ class TestedTuples(TupleTests):
     @property
     def statistic(self) -> FloatArray:
         return self.chi2
+
+    def scales(self, level: float) -> list[str]:
+        """Say on which scales each significant tuple is an interaction; see `class_scale_words`."""
+        words = class_scale_words(self.log_or, self.reri, self.reri_low, self.reri_high)
+        return [word if known else "" for word, known in zip(words, self.is_significant(level).tolist(), strict=True)]
 
     @property
     def estimate(self) -> FloatArray:
