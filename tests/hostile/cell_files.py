@@ -15,6 +15,7 @@ from hostile.case import Area, refused, same
 from hostile.data import FRAME, N_SAMPLES, X, Y, gains
 from interplay.io import read_data
 from interplay.singlecell import read_10x, read_h5mu
+from mudata_files import write_h5mu
 
 CELLS = [f"cell{i}" for i in range(N_SAMPLES)]
 
@@ -29,9 +30,8 @@ def gct(*, cut: int | None = None, version: str = "#1.3") -> interplay.MaxGains:
 
 def h5mu(*, cut: int | None = None, **options: Any) -> interplay.MaxGains:
     obs = pd.DataFrame({"y": Y}, index=CELLS)
-    with h5py.File("a.h5mu", "w") as file:
-        for name in ("rna", "atac"):
-            anndata.io.write_elem(file, f"mod/{name}", anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=list(FRAME))))
+    made = anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=list(FRAME)))
+    write_h5mu(Path("a.h5mu"), {"rna": made, "atac": made})
     Path("a.h5mu").write_bytes(Path("a.h5mu").read_bytes()[:cut])
     return gains(*read_data("a.h5mu", target="y", **options))
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 import interplay
 from interplay.io import read_data
 from interplay.singlecell import read_10x, read_h5mu
+from mudata_files import write_h5mu
 
 N_CELLS, N_GENES = 200, 12
 RNG = np.random.default_rng(0)
@@ -93,20 +94,11 @@ def an_anndata(matrix: object) -> anndata.AnnData:
     return anndata.AnnData(matrix, obs=obs, var=pd.DataFrame(index=GENES), layers=layers)
 
 
-def write_h5mu(path: Path, modalities: dict[str, anndata.AnnData]) -> Path:
-    """As mudata writes it: each modality is an AnnData, beside what is known of all cells."""
-    with h5py.File(path, "w") as file:
-        file.attrs["axis"] = 0
-        for name, modality in modalities.items():
-            anndata.io.write_elem(file, f"mod/{name}", modality)
-        anndata.io.write_elem(file, "obs", pd.DataFrame({"ill": IS_ILL[::-1]}, index=CELLS[::-1]))
-    return path
-
-
 @pytest.mark.parametrize("matrix", [COUNTS.astype(np.float32), sp.csr_matrix(COUNTS), sp.csc_matrix(COUNTS)])
 def test_a_modality_of_mudata(tmp_path: Path, matrix) -> None:
     proteins = anndata.AnnData(COUNTS[:, :2] + 1.0, obs=pd.DataFrame(index=CELLS), var=pd.DataFrame(index=["a", "b"]))
-    path = write_h5mu(tmp_path / "c.h5mu", {"rna": an_anndata(matrix), "protein": proteins})
+    of_all = pd.DataFrame({"ill": IS_ILL[::-1]}, index=CELLS[::-1])
+    path = write_h5mu(tmp_path / "c.h5mu", {"rna": an_anndata(matrix), "protein": proteins}, of_all)
     with pytest.raises(ValueError, match="has several modalities: name one of 'protein', 'rna'"):
         read_h5mu(path)
     with pytest.raises(ValueError, match="modality must be one of 'protein', 'rna', not 'dna'"):
