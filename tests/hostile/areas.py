@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hostile import (
+    cell_files,
     command_line,
     data_files,
     datasets,
@@ -38,6 +39,7 @@ ALL = [
     selectors.AREA,
     data_files.AREA,
     genotype_files.AREA,
+    cell_files.AREA,
     saved_files.AREA,
     command_line.AREA,
     older_package.AREA,

@@ -51,6 +51,7 @@ DATA_OPTIONS = (
     option("--sample-file", metavar="FILE",
            help="Genotypes: the .psam, .fam or .sample file of the people.  [default: the one beside the file]"),
     option("--layer", metavar="NAME", help="Single cells: a layer of the file instead of its matrix."),
+    option("--modality", metavar="NAME", help="Single cells: a modality of MuData, or a type of features of 10x."),
 )  # fmt: skip
 
 #: Default values, which the record of a run leaves out.

@@ -23,4 +23,7 @@
     parquet.py        parquet                   → Table        (public as `interplay.parquet`); feather → pyarrow table
     genotypes/        PLINK bed and pgen        → Table        (public as `interplay.genetics`)
     h5ad.py           AnnData                   → Table        (public as `interplay.singlecell`)
+    h5mu.py           MuData                    → Table        (the same)
+    tenx_h5.py        h5 of 10x Genomics        → Table        (the same)
+    gct.py            GCT                       → Table
 """

@@ -40,9 +40,9 @@ def read_data(
     ----------
     path : path
         A .csv, .tsv, .txt or .Rtab file (also .gz), .xlsx, .xls or .ods, .sav, .zsav, .por, .dta, .sas7bdat or .xpt,
-        .parquet, .feather or .arrow, .npy, .npz, .h5ad, .bed, .pgen, .bgen, .vcf (also .gz) or .bcf, or a .zip that
-        holds one of them; ``"-"`` reads csv from standard input. `interplay run --help` says what `target` names in
-        each.
+        .parquet, .feather or .arrow, .npy, .npz, .h5ad, .h5mu, .h5 (10x Genomics), .gct, .bed, .pgen, .bgen, .vcf (also
+        .gz) or .bcf, or a .zip that holds one of them; ``"-"`` reads csv from standard input. `interplay run --help`
+        says what `target` names in each.
     target : str, optional
         The column that holds the outcome: its name, or, in plain arrays, its number.
     drop : list of str, optional
@@ -72,7 +72,7 @@ def read_data(
     **options
         Arguments of the reader of the format: of genotypes `region`, `min_maf`, `max_missing`, `min_info`,
         `hard_call_threshold`, `multiallelic`, `sex_chromosomes` and `sample_file`, as in
-        `interplay.genetics.read_pgen`; of single cells `layer`. None stands for the default.
+        `interplay.genetics.read_pgen`; of single cells `layer` and `modality`. None stands for the default.
 
     Returns
     -------
@@ -164,7 +164,8 @@ _NOT_FOR_ALL = {
     "na_values": "mark missing values as such in the file",
     "sheet": "only spreadsheets have sheets",
     "transpose": "transpose the table before it is written",
-    "layer": "only AnnData has layers",
+    "layer": "only AnnData and MuData have layers",
+    "modality": "only MuData and files of 10x Genomics have several",
 }
 _ELSEWHERE = "it is for files of genotypes that can have it"
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from interplay.readers.array_files import read_arrays
 from interplay.readers.csv_table import read_csv
+from interplay.readers.gct import read_gct
 from interplay.readers.genotypes.bed import read_bed
 from interplay.readers.genotypes.bgen import read_bgen
 from interplay.readers.genotypes.people import ENDINGS as PEOPLE_ENDINGS
@@ -15,12 +16,14 @@ from interplay.readers.genotypes.people import read_people_frame
 from interplay.readers.genotypes.pgen import read_pgen
 from interplay.readers.genotypes.vcf import read_vcf
 from interplay.readers.h5ad import read_h5ad
+from interplay.readers.h5mu import read_h5mu
 from interplay.readers.parquet import read_feather, scan_parquet
 from interplay.readers.spreadsheet import ENDINGS as SPREADSHEET_ENDINGS
 from interplay.readers.spreadsheet import read_spreadsheet
 from interplay.readers.statistical import ENDINGS as STATISTICAL_ENDINGS
 from interplay.readers.statistical import read_statistical
 from interplay.readers.target_column import TableAndOutcome, check_columns
+from interplay.readers.tenx_h5 import read_10x
 from interplay.readers.transposed import read_transposed
 from interplay.study.table import Table
 
@@ -132,6 +135,20 @@ def _read_h5ad(path: AnyPath, wanted: Wanted) -> Table:
     return read_h5ad(path, **wanted.options)
 
 
+def _read_h5mu(path: AnyPath, wanted: Wanted) -> Table:
+    return read_h5mu(path, **wanted.options)
+
+
+def _read_10x(path: AnyPath, wanted: Wanted) -> Table:
+    if wanted.target is None and not wanted.has_ids:
+        raise ValueError(f"{os.fspath(path)!r} has no outcomes: give target_file, a table of cells with their outcome")
+    return read_10x(path, **wanted.options)
+
+
+def _read_gct(path: AnyPath, wanted: Wanted) -> Table:
+    return read_gct(path)
+
+
 def _read_people(path: AnyPath, wanted: Wanted) -> Any:
     return read_people_frame(path)
 
@@ -190,6 +207,24 @@ FORMATS = (
         "--target names a column of obs. --layer names a layer.",
         options=frozenset({"layer"}),
         stays_in_file=True,
+    ),
+    FileFormat(
+        (".h5mu",),
+        _read_h5mu,
+        "MuData; --target names a column of obs. --modality and --layer choose a matrix.",
+        options=frozenset({"layer", "modality"}),
+        stays_in_file=True,
+    ),
+    FileFormat(
+        (".h5",),
+        _read_10x,
+        "10x Genomics; --target-file has the outcome of each barcode. --modality names a type of features.",
+        options=frozenset({"modality"}),
+    ),
+    FileFormat(
+        (".gct",),
+        _read_gct,
+        "Also .gz. --target names a description of the samples (version 1.3), or --target-file has the outcome.",
     ),
     FileFormat(
         (".bed",),

@@ -13,7 +13,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_file
 from interplay.readers.genotypes.bgen_block import (
-    ByteCodes,
+    CodesOfUnits,
     DamagedBlock,
     Dosages,
     Probabilities,
@@ -43,7 +43,7 @@ class BgenFile(GenotypeFile):
         super().__init__(path, index.variants, people)
         self._index = index
         self._threshold = threshold
-        self._byte_codes = ByteCodes(threshold)
+        self._codes_of = CodesOfUnits(threshold)
         self._file = path.open("rb")
         weakref.finalize(self, self._file.close)
         self._lock = threading.Lock()  # of the place in the file; unpacking is done by several threads at once
@@ -54,11 +54,11 @@ class BgenFile(GenotypeFile):
         for place, number in enumerate(numbers.tolist()):
             try:
                 found = self._found(number)
-                if isinstance(found, Probabilities) and found.units == 255 and found.n_copies is None:
-                    codes[place] = self._byte_codes.of(found)
-                else:
+                quick = self._codes_of.of(found) if isinstance(found, Probabilities) else None
+                if quick is None:
                     dosages = dosages_of(found) if isinstance(found, Probabilities) else found
-                    codes[place] = hard_calls(dosages, self._threshold)
+                    quick = hard_calls(dosages, self._threshold)
+                codes[place] = quick
             except DamagedBlock as error:
                 raise self._damaged(number, error) from None
         chosen: Codes = only(codes, rows)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.readers.genotypes.bgen_index import PLAIN, ZLIB
-from interplay.readers.genotypes.hard_calls import Codes, hard_calls
+from interplay.readers.genotypes.hard_calls import MISSING, Codes, hard_calls
 from interplay.readers.genotypes.words import import_zstandard
 
 Dosages = npt.NDArray[np.float64]
@@ -147,21 +147,45 @@ def dosages_of(found: Probabilities) -> Dosages:
     return dosages
 
 
-class ByteCodes:
-    """Codes of pairs of probabilities of 8 bits, looked up: these are the most common files."""
+class CodesOfUnits:
+    """Codes of probabilities of up to 16 bits, looked up: nearly all files have 8 or 16.
+
+    Of 8 bits a pair is looked up, of others the sum that a dosage is made of.
+    """
 
     def __init__(self, threshold: float) -> None:
+        self._threshold = threshold
         pair = np.arange(2**16)
         first, second = pair & 255, pair >> 8
-        unphased = hard_calls(2 - (2 * first + second) / 255, threshold)
+        unphased = self._codes_of_sums(255)[np.minimum(2 * first + second, 510)]
         unphased[first + second > 255] = _BAD
-        self._codes = (unphased, hard_calls(2 - (first + second) / 255, threshold))
+        self._of_pairs = (unphased, self._codes_of_sums(255)[first + second])
+        self._of_sums: dict[int, Codes] = {}
 
-    def of(self, found: Probabilities) -> Codes:
-        """Return the codes of a variant whose people all have two copies."""
-        codes: Codes = self._codes[found.is_phased][found.of_samples.view("<u2")[:, 0]]
+    def of(self, found: Probabilities) -> Codes | None:
+        """Return the codes of a variant; None if not all people have two copies, or a number has too many bits."""
+        if found.n_copies is not None or found.units >= 2**16:
+            return None
+        if found.units == 255:
+            codes: Codes = self._of_pairs[found.is_phased][found.of_samples.view("<u2")[:, 0]]
+        else:
+            first, second = found.of_samples[:, 0].astype(np.int32), found.of_samples[:, 1].astype(np.int32)
+            total = first + second
+            if found.is_phased:
+                codes = self._codes_in_use(found.units)[total]
+            else:
+                codes = self._codes_in_use(found.units)[np.minimum(total + first, 2 * found.units)]
+                codes[total > found.units] = _BAD
         if found.is_missing is not None:
-            codes[found.is_missing] = 3
+            codes[found.is_missing] = MISSING
         if codes.max() == _BAD:
             raise DamagedBlock("probabilities of genotypes are larger than 1 together")
         return codes
+
+    def _codes_in_use(self, units: int) -> Codes:
+        if units not in self._of_sums:
+            self._of_sums[units] = self._codes_of_sums(units)
+        return self._of_sums[units]
+
+    def _codes_of_sums(self, units: int) -> Codes:
+        return hard_calls(2 - np.arange(2 * units + 1) / units, self._threshold)

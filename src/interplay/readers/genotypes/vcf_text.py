@@ -49,7 +49,7 @@ _FIRST_HALF, _SECOND_HALF = _alleles_before("/|"), _alleles_before("\t")
 def read_header(file: BinaryIO, path: Path) -> tuple[list[str], int]:
     """Return the names of the samples and the number of lines of the header."""
     n_lines = 0
-    for line in file:
+    for line in file if file.peek(1)[:1] == b"#" else ():  # type: ignore[attr-defined] # one line may be all there is
         n_lines += 1
         if line.startswith(b"##"):
             continue

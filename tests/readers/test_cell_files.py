@@ -1,0 +1,175 @@
+"""Files of cells and of genes: 10x Genomics, MuData, layers of AnnData, GCT."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import anndata
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import interplay
+from interplay.io import read_data
+from interplay.singlecell import read_10x, read_h5mu
+from mudata_files import write_h5mu
+
+N_CELLS, N_GENES = 200, 12
+RNG = np.random.default_rng(0)
+COUNTS = RNG.poisson(1.5, size=(N_CELLS, N_GENES))
+IS_ILL = (COUNTS[:, 3] > 1) ^ (COUNTS[:, 7] > 1)
+GENES = [f"gene{g}" for g in range(N_GENES)]
+CELLS = [f"cell{c}" for c in range(N_CELLS)]
+
+
+def write_10x(path: Path, *, kinds: list[str] | None = None, names: list[str] = GENES, version: int = 3) -> Path:
+    matrix = sp.csr_matrix(COUNTS)
+    with h5py.File(path, "w") as file:
+        group = file.create_group("matrix" if version == 3 else "GRCh38")
+        group["barcodes"] = np.array(CELLS, dtype="S")
+        group["data"], group["indices"], group["indptr"] = matrix.data, matrix.indices, matrix.indptr
+        group["shape"] = np.array([N_GENES, N_CELLS])
+        ids = np.array([f"ENSG{g}" for g in range(N_GENES)], dtype="S")
+        if version == 2:
+            group["genes"], group["gene_names"] = ids, np.array(names, dtype="S")
+            return path
+        features = group.create_group("features")
+        features["id"], features["name"] = ids, np.array(names, dtype="S")
+        features["feature_type"] = np.array(kinds or ["Gene Expression"] * N_GENES, dtype="S")
+    return path
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_counts_of_10x_with_outcomes_by_barcode(tmp_path: Path, version: int, command) -> None:
+    path = write_10x(tmp_path / "cells.h5", version=version)
+    table = read_10x(path)
+    assert (table.names, table.sample_names.tolist()) == (GENES, CELLS)
+    np.testing.assert_array_equal(table.block(0, N_GENES), COUNTS.T)
+    people = pd.DataFrame({"barcode": CELLS, "ill": np.where(IS_ILL, "yes", "no")}).iloc[::-1]
+    people.to_csv(tmp_path / "cells.csv", index=False)
+    X, y = read_data(path, target_file=tmp_path / "cells.csv")
+    assert list(y) == np.where(IS_ILL, "yes", "no").tolist()
+    found = interplay.select(X, y, dimensions=2, random_state=0)
+    assert set(found.relevant) == {"gene3", "gene7"}
+    done = command("run", path, "--target-file", tmp_path / "cells.csv", "-k", 2, "--seed", 0, "--format", "csv")
+    assert done.code == 0, done.err
+    with pytest.raises(ValueError, match=r"cells.h5' has no outcomes: give target_file"):
+        read_data(path)
+
+
+def test_types_of_features_and_repeated_names(tmp_path: Path) -> None:
+    kinds = ["Gene Expression"] * 9 + ["Antibody Capture"] * 3
+    path = write_10x(tmp_path / "c.h5", kinds=kinds, names=["A", "A", *GENES[2:]])
+    with pytest.raises(ValueError, match="several types of features: name one of 'Gene Expression', 'Ant"):
+        read_10x(path)
+    with pytest.raises(ValueError, match="modality must be one of 'Gene Expression', 'Antibody Capture', not 'x'"):
+        read_10x(path, modality="x")
+    found = read_10x(path, modality="Antibody Capture")
+    assert found.names == GENES[9:]
+    np.testing.assert_array_equal(found.block(0, 3), COUNTS.T[9:])
+    assert read_10x(path, modality="Gene Expression").names[:3] == ["A ENSG0", "A ENSG1", "gene2"]
+
+
+def test_a_damaged_file_of_10x(tmp_path: Path) -> None:
+    path = write_10x(tmp_path / "c.h5")
+    with h5py.File(path, "r+") as file:
+        file["matrix/indices"][5] = 10**6
+    with pytest.raises(ValueError, match=r"is not an .h5 file of 10x Genomics that can be read"):
+        read_10x(path)
+    path.write_bytes(write_10x(tmp_path / "d.h5").read_bytes()[:2000])
+    with pytest.raises(ValueError, match=r"is not an .h5 file of 10x Genomics that can be read"):
+        read_10x(path)
+    with h5py.File(path, "w") as file:
+        file["table"] = [1, 2]
+    with pytest.raises(ValueError, match="it has no matrix of counts"):
+        read_10x(path)
+
+
+def an_anndata(matrix: object) -> anndata.AnnData:
+    obs = pd.DataFrame({"batch": ["p", "q"] * (N_CELLS // 2)}, index=CELLS)
+    layers = {"log": np.log1p(COUNTS)}
+    return anndata.AnnData(matrix, obs=obs, var=pd.DataFrame(index=GENES), layers=layers)
+
+
+@pytest.mark.parametrize("matrix", [COUNTS.astype(np.float32), sp.csr_matrix(COUNTS), sp.csc_matrix(COUNTS)])
+def test_a_modality_of_mudata(tmp_path: Path, matrix) -> None:
+    proteins = anndata.AnnData(COUNTS[:, :2] + 1.0, obs=pd.DataFrame(index=CELLS), var=pd.DataFrame(index=["a", "b"]))
+    of_all = pd.DataFrame({"ill": IS_ILL[::-1]}, index=CELLS[::-1])
+    path = write_h5mu(tmp_path / "c.h5mu", {"rna": an_anndata(matrix), "protein": proteins}, of_all)
+    with pytest.raises(ValueError, match="has several modalities: name one of 'protein', 'rna'"):
+        read_h5mu(path)
+    with pytest.raises(ValueError, match="modality must be one of 'protein', 'rna', not 'dna'"):
+        read_h5mu(path, modality="dna")
+    table = read_h5mu(path, modality="rna")
+    assert (table.names, list(table.sample_names), list(table.sample_columns)) == (GENES, CELLS, ["batch", "ill"])
+    np.testing.assert_array_equal(table.block(0, N_GENES), COUNTS.T)
+    np.testing.assert_allclose(read_h5mu(path, modality="rna", layer="log").block(2, 4), np.log1p(COUNTS.T[2:4]))
+    with pytest.raises(ValueError, match=r"layer 'raw' is not in .* .there are: 'log'"):
+        read_h5mu(path, modality="rna", layer="raw")
+    X, y = read_data(path, target="ill", modality="rna")
+    assert set(interplay.select(X, y, dimensions=2, strata="batch", random_state=0).relevant) == {"gene3", "gene7"}
+    assert read_data(path, target="ill", modality="protein")[0].names == ["a", "b"]
+
+
+def test_a_layer_of_an_h5ad_file(tmp_path: Path, command) -> None:
+    made = an_anndata(np.zeros((N_CELLS, N_GENES)))
+    made.obs["ill"] = IS_ILL
+    made.write_h5ad(tmp_path / "c.h5ad")
+    X, _ = read_data(tmp_path / "c.h5ad", target="ill", layer="log")
+    np.testing.assert_allclose(X.block(0, N_GENES), np.log1p(COUNTS.T))
+    done = command(
+        "run", tmp_path / "c.h5ad", "--target", "ill", "--layer", "log", "-k", 2, "--seed", 0, "--format", "csv"
+    )
+    assert done.code == 0, done.err
+    assert "gene3" in done.out
+    done = command("run", tmp_path / "c.h5ad", "--target", "ill", "--layer", "x")
+    assert "layer 'x' is not in the AnnData" in done.error_line
+
+
+def gct_lines(version: str) -> list[str]:
+    if version == "#1.2":
+        lines = [version, f"{N_GENES}\t{N_CELLS}", "\t".join(["Name", "Description", *CELLS])]
+        return lines + ["\t".join([gene, "na", *map(str, COUNTS[:, g])]) for g, gene in enumerate(GENES)]
+    lines = [version, f"{N_GENES}\t{N_CELLS}\t1\t2", "\t".join(["id", "symbol", *CELLS])]
+    lines += ["\t".join(["ill", "na", *np.where(IS_ILL, "yes", "no")]), "\t".join(["age", "na", *["30", "NA"] * 100])]
+    return lines + ["\t".join([gene, "s", *map(str, COUNTS[:, g])]) for g, gene in enumerate(GENES)]
+
+
+@pytest.mark.parametrize("ending", [".gct", ".gct.gz"])
+@pytest.mark.parametrize("version", ["#1.2", "#1.3"])
+def test_gct_files(tmp_path: Path, version: str, ending: str) -> None:
+    text = ("\n".join(gct_lines(version)) + "\n").encode()
+    path = tmp_path / f"genes{ending}"
+    path.write_bytes(gzip.compress(text) if ending.endswith(".gz") else text)
+    if version == "#1.3":
+        X, y = read_data(path, target="ill")
+        assert X.sample_columns["age"][:2] == pytest.approx([30, np.nan], nan_ok=True)
+    else:
+        pd.DataFrame({"ill": np.where(IS_ILL, "yes", "no")}, index=CELLS).to_csv(tmp_path / "samples.csv")
+        X, y = read_data(path, target_file=tmp_path / "samples.csv")
+    assert list(y) == np.where(IS_ILL, "yes", "no").tolist()
+    assert X.names == GENES
+    np.testing.assert_array_equal(X.block(0, N_GENES), COUNTS.T)
+
+
+@pytest.mark.parametrize(
+    ("line", "content", "message"),
+    [
+        (0, "#1.1", "is not a GCT file: its first line is '#1.1'"),
+        (1, "2\tx\t1\t2", "line 2 must be 4 numbers"),
+        (1, f"{N_GENES}\t{N_CELLS - 1}\t1\t2", "line 3 has 202 fields, and line 2 says 201"),
+        (1, f"{N_GENES + 1}\t{N_CELLS}\t1\t2", "has 12 rows of values, and line 2 says 13: the file was cut short"),
+        (5, "gene0\ts\t1", "line 6 has 3 fields, and the header has 202"),
+        (5, "\t".join(["gene0", "s", "much", *["1"] * 199]), "line 6, sample 'cell0': 'much' is not a number"),
+        (5, "\t".join(["gene1", "s", *["1"] * 200]), "more than one row named 'gene1'"),
+    ],
+)
+def test_damaged_gct_files(tmp_path: Path, line: int, content: str, message: str) -> None:
+    lines = gct_lines("#1.3")
+    lines[line] = content
+    (tmp_path / "genes.gct").write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=message):
+        read_data(tmp_path / "genes.gct", target="ill")
