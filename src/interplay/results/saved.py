@@ -17,6 +17,7 @@ from interplay.results.run import Run
 from interplay.results.selection import Selection
 from interplay.results.synergy_table import Explanations
 from interplay.statistics.arm_p_values import ArmPValues
+from interplay.statistics.effects.variable_effects import VariableEffects
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
@@ -26,11 +27,11 @@ from interplay.statistics.survival_curves import SurvivalCurves
 
 _SELECTION = FileFormat(
     name="selection",
-    version=5,
+    version=6,
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, VariableCuts, OutcomeCuts,
-        Retest, SurvivalCurves, ArmPValues,
+        Retest, SurvivalCurves, ArmPValues, VariableEffects,
     ),
     in_words="saved selection",
     advice=": save it again",

@@ -30,6 +30,7 @@ from interplay.statistics.arm_p_values import (
 )
 from interplay.statistics.arms import arm_of_tuples, found_in_words
 from interplay.statistics.association import clusters
+from interplay.statistics.effects.variable_effects import VariableEffects
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.retest import Retest
 from interplay.statistics.survival_curves import SurvivalCurves
@@ -86,6 +87,8 @@ class Selection(Result):
         Kaplan and Meier's curves of the cells of the same tuples, if the outcome is a time.
     tests : tuple of ArmPValues
         The tests that the p-values are combined from; none if `dimensions` is one number.
+    effects : VariableEffects, optional
+        Direction and size of the effects of the relevant variables; see `effect_table`.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -102,6 +105,7 @@ class Selection(Result):
     retests: tuple[Retest, ...] = ()
     survival_curves: tuple[SurvivalCurves, ...] = ()
     tests: tuple[ArmPValues, ...] = ()
+    effects: VariableEffects | None = None
 
     @property
     def relevant(self) -> list[str]:
@@ -253,7 +257,9 @@ class Selection(Result):
         """One row per variable, in the order of the input.
 
         Columns: variable, gain, p_value, p_adjusted, relevant, partners (the other members of its best tuple),
-        discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several comparisons of classes,
+        discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). For relevant variables, direction says
+        in words which way the variable goes with the outcome; effect is the size of its effect, effect_low and
+        effect_high are its 95 % interval, and effect_kind names it (see `effect_table`). With several comparisons of classes,
         those of the one with the smallest p-value, which the column decision names. With covariates, p_covariates (of
         the second test), p_covariates_adjusted and holds_with_covariates follow; with times that may be censored,
         p_log_rank and so on. If a variable calls for caution (`cautions`), the column caution says why.
@@ -274,6 +280,39 @@ class Selection(Result):
     @cached_property
     def _table(self) -> pd.DataFrame:
         return selection_table(self)
+
+    @property
+    def effect_table(self) -> pd.DataFrame:
+        """All effects of the relevant variables, most significant first; the first row of each is in ``.table``.
+
+        Columns: variable, effect_kind, about (the level or class that is compared), effect, effect_low, effect_high
+        (the 95 % interval), direction. Two classes: the AUC (the probability that a sample of the second class has the
+        larger value; DeLong's interval) and Cliff's delta = 2 AUC − 1; for two levels the odds ratio (Woolf). Several
+        classes: each against the rest. Numbers: Spearman's rho (Bonett and Wright's interval) and the difference in
+        means (Welch). Times: the hazard ratio of Cox's model, per standard deviation of the normal scores or between
+        levels. Levels without an order are each compared with the rest. A variable found given others has its rank
+        correlation given these.
+
+        Effects are those of a variable by itself, without covariates, in the samples that it was found in: sizes of
+        variables that were selected by significance are overestimated.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 20))
+        >>> y = np.where(X[:, 3] + rng.normal(size=400) > 0, "ill", "well")
+        >>> result = interplay.select(X, y, random_state=0)
+        >>> result.table.loc[3, ["direction", "effect_kind"]].to_list()
+        ['lower with well', 'AUC']
+        """
+        import pandas as pd
+
+        if self.effects is None:
+            names = ["variable", "effect_kind", "about", "effect", "effect_low", "effect_high", "direction"]
+            return pd.DataFrame(columns=names)
+        return self.effects.to_frame(self.names)
 
     @cached_property
     def verdicts(self) -> list[Verdict]:

@@ -39,6 +39,8 @@ def selection_table(selection: Selection) -> pd.DataFrame:
         "gain_alone": alone,
         "synergy": gain - alone,
     }
+    if selection.effects is not None:
+        columns |= selection.effects.columns(len(selection.names))
     if selection.tests:
         columns["found"] = selection.found
         columns |= {f"p_{arm.replace(' ', '_')}": selection.p_of_arm(arm) for arm in selection.arms}
@@ -127,7 +129,7 @@ def annotate(selection: Selection, adata: Any, *, prefix: str) -> None:
     table = table.reindex([str(name) for name in adata.var_names])
     for name in table.columns[table.columns.str.match("relevant|holds_")]:
         table[name] = table[name].eq(True)
-    for words in table.columns.intersection(["partners", "found", "caution"]):  # an .h5ad file needs text without gaps
+    for words in table.columns.intersection(["partners", "found", "caution", "direction", "effect_kind"]):  # an .h5ad file needs text without gaps
         table[words] = table[words].fillna("")
     if "verdict" in table:
         table["verdict"] = table["verdict"].fillna(UNTESTED)

@@ -17,6 +17,7 @@ The path of every question: call → study → plan → search (into a sink) →
     explanation.py      Selection + study    → correlations, tuples, tests, counts, curves, cautions
     best_tuples.py      relevant variables   → the tuples that explain them
     selected_tuples.py  these tuples         → tests of their interactions, adjusted for all tuples
+    variable_effects.py relevant variables   → direction and size of the effect of each
     cautions.py         finds                → warnings of leaks and identifiers
     part.py, shards.py  one shard            → Part; all parts → Selection     `search_shard`, `merge_parts`
 """

@@ -24,6 +24,7 @@ from interplay.selection.cautions import find_cautions, warn_of_cautions
 from interplay.selection.retests import beyond_covariates, in_log_rank, retested
 from interplay.selection.runs import SearchedSelection
 from interplay.selection.selected_tuples import adjusted_tests, make_selected_tests
+from interplay.selection.variable_effects import variable_effects
 from interplay.statistics.retest import Retest
 from interplay.statistics.survival_curves import SurvivalCurves, survival_curves
 from interplay.study.survival import Survival
@@ -55,7 +56,7 @@ def retests(data: SearchedSelection, runs: list[Run], ranked: IntArray, p_values
 
 
 def explained(found: Selection, data: SearchedSelection) -> Selection:
-    """Add correlations, tuples that explain, their tests and counts, curves and cautions."""
+    """Add correlations, tuples that explain, their tests and counts, curves, cautions, and effects of variables."""
     task = data.task
     runs: list[Run] = []
     counted: list[TupleCounts] = []
@@ -81,7 +82,7 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         settings=task.settings,
     )
     warn_of_cautions(cautions)
-    return replace(
+    found = replace(
         found,
         runs=tuple(adjusted_tests(runs, task.settings, task.study.table.n_vars)),
         tuple_counts=tuple(counted),
@@ -89,6 +90,7 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         correlation=_correlation(task.study.table, found.ranked),
         provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
     )
+    return replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
 
 
 def _involved(found: Selection, numbers: range) -> IntArray:

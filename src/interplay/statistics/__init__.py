@@ -33,6 +33,7 @@
     association.py         two variables      → how much they say the same; groups of redundant variables
     leaks.py               values + classes   → is a column a leak of the outcome, or an identifier?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
+    effects/               values + outcome   → direction and size of the effect of a variable, with intervals
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
     number_interaction/    numbers in cells   → the same for an outcome of numbers: F, HC3, effect sizes
