@@ -19,6 +19,7 @@ from shared_data import NO_DATA, SHARED
 
 #: Why what is written in R is not run.
 NO_R = "no R with a reticulate that knows this Python (Debian: r-base-core, r-cran-reticulate)"
+NO_SURVIVAL = "no R with its package survival (Debian: r-base-core, r-cran-survival)"
 
 # Whether a change lands must not be luck: problems are then drawn the same way every time. Elsewhere they are new ones.
 hypothesis.settings.register_profile("repeatable", derandomize=True)
@@ -47,7 +48,7 @@ def pytest_runtest_makereport(item: pytest.Item):  # type: ignore[no-untyped-def
     if os.environ.get("INTERPLAY_REQUIRE_ALL") != "1" or not report.skipped or hasattr(report, "wasxfail"):
         return
     reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    others = ("no CUDA device", NO_R, "PLINK 1.9 is not installed")
+    others = ("no CUDA device", NO_R, NO_SURVIVAL, "PLINK 1.9 is not installed")
     excused = (NO_DATA in reason and not SHARED.is_dir()) or any(other in reason for other in others)
     if not excused:
         report.outcome = "failed"

@@ -10,7 +10,7 @@ from patsy import dmatrix
 from scipy import stats
 
 from interplay.base.arrays import DecisionClasses
-from interplay.statistics.class_model import class_likelihood_ratio
+from interplay.models.classes import class_likelihood_ratio
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.statistics.smooth_columns import KNOT_QUANTILES, smooth_columns, spline_columns

@@ -25,7 +25,6 @@
     arm_p_values.py        p-values of tests  → p-values of arms and variables, and how each variable was found
     combined_p.py          several p-values   → one: their weighted harmonic mean; weights learnt from other variables
     covariate_test.py, log_rank.py             classes or times + cells → does a tuple tell more than covariates?
-    class_model.py         classes + columns  → the likelihood ratios of logistic, multinomial and probit models
     smooth_columns.py      numbers            → columns of splines, products of proper subsets
     retest.py              second tests of variables, with covariates or times
     survival_curves.py     times + cells      → Kaplan and Meier's curves

@@ -13,9 +13,7 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.beta_tail import log_f_tail
 from interplay.base.chi_squared import chi2_of_log_tail
-
-#: Columns that others explain up to this share of their squared length are left out.
-_DEPENDENT = 1e-10
+from interplay.models.linear import independent_columns
 
 #: A mean log-likelihood with a smaller gradient than this is at its maximum.
 _NEARLY_FLAT = 1e-4
@@ -129,21 +127,6 @@ def cell_columns(cells: IntArray) -> FloatArray:
     """Return a column of 0 and 1 for each cell."""
     numbers = numbered(cells)
     return np.asarray(numbers[:, np.newaxis] == np.arange(int(numbers.max()) + 1), dtype=np.float64)
-
-
-def independent_columns(columns: FloatArray) -> FloatArray:
-    """Leave out columns that are sums of others, in the order in which they stand."""
-    lengths = np.sqrt((columns**2).sum(axis=0))
-    columns = columns[:, lengths > 0]
-    scaled = columns / lengths[lengths > 0]
-    products = scaled.T @ scaled
-    kept: list[int] = []
-    for j in range(len(products)):
-        # The squared distance of the column from the space spanned by the columns kept before it.
-        of_kept = np.linalg.solve(products[np.ix_(kept, kept)], products[kept, j]) if kept else np.empty(0)
-        if products[j, j] - products[kept, j] @ of_kept > _DEPENDENT:
-            kept.append(j)
-    return columns[:, kept]
 
 
 @contextmanager

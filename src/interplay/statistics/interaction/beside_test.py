@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome, numbered
-from interplay.statistics.class_model import class_likelihood_ratio
-from interplay.statistics.covariate_test import cell_columns, f_as_chi2, independent_columns
+from interplay.models.classes import class_likelihood_ratio
+from interplay.models.linear import independent_columns
+from interplay.statistics.covariate_test import cell_columns, f_as_chi2
 from interplay.statistics.number_interaction.f_test import fewest_in_cell
 
 #: Residuals beyond so many of their standard deviations, by the median, are clipped where values are tested.

@@ -1,0 +1,206 @@
+"""Times that may be censored or truncated, and columns → Cox's proportional hazards; martingale residuals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import FloatArray
+from interplay.models.linear import independent_places, with_dependent
+from interplay.models.newton import largest_likelihood
+from interplay.models.risk_sets import RiskSets
+
+#: A column that differs from its mean by at most this share of its largest value is a constant, but for rounding.
+_CONSTANT = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class CoxFit:
+    """A model of proportional hazards, at the maximum of the partial likelihood.
+
+    Attributes
+    ----------
+    coefficients : (n_columns,) float64
+        Log hazard ratios; 0 for a column that is a sum of columns before it, or constant within strata. A coefficient
+        of which the likelihood grows without end stops where it hardly grows any more.
+    covariance : (n_columns, n_columns) float64
+        The inverse of the information; NaN for columns that have no coefficient of their own.
+    log_likelihood, log_likelihood_null : float
+        Of the partial likelihood: at the coefficients, and with all of them 0 (the offset stays).
+    log_hazard : (n_samples,) float64
+        Offset plus columns times coefficients, relative to a mean of columns.
+    rank : int
+        Columns with a coefficient of their own.
+    """
+
+    coefficients: FloatArray
+    covariance: FloatArray
+    log_likelihood: float
+    log_likelihood_null: float
+    log_hazard: FloatArray
+    rank: int
+
+
+def fit_cox(
+    time: npt.NDArray[Any],
+    event: npt.NDArray[Any],
+    columns: FloatArray,
+    *,
+    entry: npt.NDArray[Any] | None = None,
+    strata: npt.NDArray[Any] | None = None,
+    offset: FloatArray | None = None,
+    ties: str = "efron",
+) -> CoxFit:
+    """Fit Cox's model of proportional hazards.
+
+    Parameters
+    ----------
+    time : (n_samples,) float64
+        To the event, or to where the sample was last seen without it.
+    event : (n_samples,) bool
+    columns : (n_samples, n_columns) float64
+        None of them a constant, which hazards do not have; there may be no columns.
+    entry : (n_samples,) float64, optional
+        From where on each sample was seen (left truncation).
+    strata : (n_samples,) int64, optional
+        Each stratum has a baseline hazard of its own.
+    offset : (n_samples,) float64, optional
+        Known log hazards, relative to each other.
+    ties : str
+        "efron" (also the default of R's survival and of lifelines) or "breslow".
+
+    Examples
+    --------
+    >>> time, event = np.arange(1.0, 9.0), np.ones(8, dtype=bool)
+    >>> fit = fit_cox(time, event, np.array([[0.0], [0], [1], [0], [1], [1], [0], [1]]))
+    >>> fit.coefficients.round(4).tolist(), round(fit.log_likelihood, 4)
+    ([-0.7504], -10.1319)
+    """
+    return fit_in_risk_sets(RiskSets(time, event, entry=entry, strata=strata, ties=ties), columns, offset)
+
+
+def fit_in_risk_sets(sets: RiskSets, columns: FloatArray, offset: FloatArray | None = None) -> CoxFit:
+    """Fit the model of `fit_cox` to risk sets that several models share."""
+    n, m = columns.shape
+    known = np.zeros(n) if offset is None else np.asarray(offset, dtype=np.float64)
+    null = cox_log_likelihood(sets, known)
+    if not m or not sets.n_events:
+        return CoxFit(np.zeros(m), np.full((m, m), np.nan), null, null, known, 0)
+    centred, scale = _comparable(sets, columns)
+    places = independent_places(centred[sets.ever_at_risk])
+    rows = np.ascontiguousarray(centred[:, places].T)
+
+    def likelihood(b: FloatArray) -> tuple[float, Any]:
+        log_hazard = known + b[0] @ rows
+        hazard, at_risk = _hazards(sets, log_hazard)
+
+        def slopes() -> tuple[FloatArray, FloatArray]:
+            return cox_slopes(sets, rows, hazard, at_risk)
+
+        return _log_likelihood(sets, log_hazard, at_risk), slopes
+
+    value, found = largest_likelihood(likelihood, np.zeros((1, len(places))))
+    log_hazard = known + found[0] @ rows
+    hazard, at_risk = _hazards(sets, log_hazard)
+    information = cox_slopes(sets, rows, hazard, at_risk)[1]
+    inverse = np.linalg.pinv(information, hermitian=True)
+    of_kept = scale[places]
+    coefficients, covariance = with_dependent(found[0] / of_kept, inverse / np.outer(of_kept, of_kept), places, m)
+    return CoxFit(coefficients, covariance, value, null, log_hazard, len(places))
+
+
+def martingale_residuals(
+    time: npt.NDArray[Any],
+    event: npt.NDArray[Any],
+    *,
+    columns: FloatArray | None = None,
+    entry: npt.NDArray[Any] | None = None,
+    strata: npt.NDArray[Any] | None = None,
+    offset: FloatArray | None = None,
+    ties: str = "efron",
+) -> FloatArray:
+    """Return events seen, 1 or 0, minus events expected by Cox's model of the columns, (n_samples,).
+
+    Without columns these are the scores of the log-rank test. Arguments are those of `fit_cox`.
+
+    Examples
+    --------
+    >>> martingale_residuals(np.array([1.0, 2.0, 3.0]), np.array([True, False, True])).round(3).tolist()
+    [0.667, -0.333, -0.333]
+    """
+    sets = RiskSets(time, event, entry=entry, strata=strata, ties=ties)
+    if columns is None or not columns.shape[1]:
+        log_hazard = np.zeros(len(time)) if offset is None else np.asarray(offset, dtype=np.float64)
+    else:
+        log_hazard = fit_in_risk_sets(sets, columns, offset).log_hazard
+    return residuals_in_risk_sets(sets, log_hazard)
+
+
+def residuals_in_risk_sets(sets: RiskSets, log_hazard: FloatArray) -> FloatArray:
+    """Return martingale residuals at known log hazards, which are relative to each other within strata."""
+    hazard, at_risk = _hazards(sets, log_hazard)
+    return np.asarray(sets.event - hazard * sets.over_events(1.0 / at_risk))
+
+
+def cox_log_likelihood(sets: RiskSets, log_hazard: FloatArray) -> float:
+    """Return the logarithm of the partial likelihood at known log hazards."""
+    return _log_likelihood(sets, log_hazard, _hazards(sets, log_hazard)[1])
+
+
+def cox_slopes(
+    sets: RiskSets, rows: FloatArray, hazard: FloatArray, at_risk: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return gradient and information of the partial log-likelihood: (n_columns,), (n_columns, n_columns).
+
+    Parameters
+    ----------
+    rows : (n_columns, n_samples) float64
+        Columns of the model; the nearer their means are to 0, the less is lost to rounding.
+    hazard, at_risk : (n_samples,), (n_events,) float64
+        Of each sample, and summed over the samples at risk.
+    """
+    expected = hazard * sets.over_events(1.0 / at_risk)
+    means = sets.at_events(hazard * rows) / at_risk
+    return rows @ (sets.event - expected), (rows * expected) @ rows.T - means @ means.T
+
+
+def _hazards(sets: RiskSets, log_hazard: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return hazards of samples, the largest of each stratum being 1, and their sums over samples at risk."""
+    hazard = np.exp(_relative(sets, log_hazard))
+    # Sums that rounding makes 0 or less belong to coefficients that are far too large: their likelihood is 0.
+    return hazard, np.maximum(sets.at_events(hazard), np.finfo(float).tiny)
+
+
+def _log_likelihood(sets: RiskSets, log_hazard: FloatArray, at_risk: FloatArray) -> float:
+    return float(_relative(sets, log_hazard)[sets.samples].sum() - np.log(at_risk).sum())
+
+
+def _relative(sets: RiskSets, log_hazard: FloatArray) -> FloatArray:
+    """Subtract the largest log hazard of each stratum; that of samples never at risk, which do not count, is cut."""
+    largest = np.full(sets.n_strata, -np.inf)
+    ever = sets.ever_at_risk
+    np.maximum.at(largest, sets.stratum[ever], log_hazard[ever])
+    largest = np.where(np.isfinite(largest), largest, 0.0)
+    return np.where(ever, log_hazard - largest[sets.stratum], 0.0)
+
+
+def _comparable(sets: RiskSets, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Centre columns within strata and divide them by their largest value, which is returned; constant ones become 0.
+
+    Means and largest values are those of samples that were ever at risk: the others do not count.
+    """
+    ever = sets.ever_at_risk
+    stratum = sets.stratum[ever]
+    sizes = np.maximum(np.bincount(stratum, minlength=sets.n_strata), 1)
+    largest = np.abs(columns[ever]).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)
+    scaled = columns / unit
+    sums = [np.bincount(stratum, weights=each, minlength=sets.n_strata) for each in scaled[ever].T]
+    centred = scaled - (np.array(sums) / sizes).T[sets.stratum]
+    spread = np.abs(centred[ever]).max(axis=0, initial=0.0)
+    is_constant = spread < _CONSTANT
+    spread = np.where(is_constant, 1.0, spread)
+    return np.where(is_constant, 0.0, centred / spread), spread * unit

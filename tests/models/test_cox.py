@@ -1,0 +1,188 @@
+"""Cox's model against R's survival, statsmodels, and plain loops over risk sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import r_survival as r
+from interplay.models.cox import fit_cox, martingale_residuals
+from interplay.models.risk_sets import RiskSets
+
+
+def drawn(n=200, seed=0, *, ties=False, m=3):
+    rng = np.random.default_rng(seed)
+    columns = rng.normal(size=(n, m))
+    time = rng.exponential(np.exp(-0.5 * columns[:, 0]))
+    time = np.ceil(4 * time) if ties else time
+    return time, rng.random(n) < 0.7, columns, rng
+
+
+class TestAgainstR:
+    @pytest.mark.parametrize("ties", ["efron", "breslow"])
+    @pytest.mark.parametrize("model", r.MODELS)
+    def test_fit_and_residuals(self, model, ties):
+        expected = r.NUMBERS[f"{model} {ties}"]
+        fit = fit_cox(r.time, r.event, r.columns, ties=ties, **r.MODELS[model])
+        assert fit.coefficients == pytest.approx(np.array(expected["coefficients"]), rel=1e-8)
+        assert fit.covariance.reshape(-1) == pytest.approx(np.array(expected["covariance"]), rel=1e-8)
+        assert fit.log_likelihood == pytest.approx(expected["log_likelihood"], rel=1e-12)
+        assert fit.log_likelihood_null == pytest.approx(expected["log_likelihood_null"], rel=1e-12)
+        found = martingale_residuals(r.time, r.event, columns=r.columns, ties=ties, **r.MODELS[model])
+        assert found == pytest.approx(np.array(expected["martingale"]), abs=1e-8)
+
+    def test_residuals_without_columns(self):
+        expected = r.NUMBERS["null"]
+        assert martingale_residuals(r.time, r.event) == pytest.approx(np.array(expected["martingale"]), abs=1e-12)
+        with_entry = martingale_residuals(r.time, r.event, entry=r.entry, columns=np.empty((80, 0)))
+        assert with_entry == pytest.approx(np.array(expected["martingale_entry"]), abs=1e-12)
+
+    def test_stored_numbers_are_those_of_r(self):
+        made = r.computed_by_r()
+        for model in r.MODELS:
+            for name, values in made[f"{model} efron"].items():
+                assert np.array(values) == pytest.approx(np.array(r.NUMBERS[f"{model} efron"][name]), abs=1e-8)
+
+
+@pytest.mark.parametrize("method", ["efron", "breslow"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_against_statsmodels(method, ties):
+    time, event, columns, rng = drawn(ties=ties)
+    strata, offset = rng.integers(0, 3, 200), rng.normal(size=200)
+    model = sm.PHReg(time, columns, status=event * 1, strata=strata, offset=offset, ties=method)
+    expected = model.fit(method="newton", disp=0)
+    fit = fit_cox(time, event, columns, strata=strata, offset=offset, ties=method)
+    assert fit.coefficients == pytest.approx(expected.params, abs=1e-6)
+    assert fit.log_likelihood == pytest.approx(expected.llf, abs=1e-8)
+    if method == "breslow" or not ties:  # the information of statsmodels is Breslow's
+        assert np.sqrt(np.diag(fit.covariance)) == pytest.approx(expected.bse, rel=1e-5)
+
+
+@pytest.mark.parametrize("ties", ["efron", "breslow"])
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_against_plain_loops(ties, data):
+    """The likelihood and its slopes, sample by sample."""
+    n = data.draw(st.integers(2, 25))
+    whole = st.integers(0, 6)
+    entry = np.array(data.draw(st.lists(whole, min_size=n, max_size=n)))
+    time = entry + 1 + np.array(data.draw(st.lists(whole, min_size=n, max_size=n)))
+    event = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    strata = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    weights = np.random.default_rng(n).normal(size=(2, n)) ** 2
+    sets = RiskSets(time, event, entry=entry, strata=strata, ties=ties)
+    at_events, over_events = sets.at_events(weights), sets.over_events(np.arange(1.0, sets.n_events + 1))
+    expected_over = np.zeros(n)
+    for e, j in enumerate(sets.samples):
+        tied = [i for i in range(n) if event[i] and time[i] == time[j] and strata[i] == strata[j]]
+        share = [i for i in sets.samples if i in tied].index(j) / len(tied) if ties == "efron" else 0.0
+        for i in range(n):
+            if strata[i] == strata[j] and entry[i] < time[j] <= time[i]:
+                at_events[:, e] -= weights[:, i] * (1 - share * (i in tied))
+                expected_over[i] += (e + 1) * (1 - share * (i in tied))
+    assert at_events == pytest.approx(0, abs=1e-9)
+    assert over_events == pytest.approx(expected_over, abs=1e-9)
+
+
+class TestWithoutAMaximum:
+    def test_hazard_of_0(self):
+        """A group without events: the coefficient is −∞, the likelihood that of the others' risk sets."""
+        rng = np.random.default_rng(0)
+        group = np.repeat([0.0, 1.0], 30)
+        time, event = rng.exponential(size=60), group == 0
+        other = rng.normal(size=60)
+        fit = fit_cox(time, event, np.column_stack([group, other]))
+        alone = fit_cox(time[:30], event[:30], other[:30, np.newaxis])
+        assert fit.coefficients[0] < -12
+        assert fit.coefficients[1] == pytest.approx(alone.coefficients[0], abs=1e-4)
+        assert fit.log_likelihood == pytest.approx(alone.log_likelihood, abs=1e-6)
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_times_in_the_order_of_a_column(self, seed):
+        rng = np.random.default_rng(seed)
+        time = np.arange(1.0, 31.0)
+        columns = np.column_stack([-time * 1000, rng.normal(size=(30, 2))])
+        fit = fit_cox(time, np.ones(30, bool), columns)
+        assert -1e-3 < fit.log_likelihood <= 1e-9
+        assert np.isfinite(fit.coefficients).all()
+
+    def test_extreme_entries(self):
+        time, event, columns, rng = drawn(60)
+        fit = fit_cox(time, event, 30 * columns, entry=time * rng.random(60))
+        again = fit_cox(time, event, columns, entry=time * np.random.default_rng(1).random(60))
+        assert np.isfinite([fit.log_likelihood, again.log_likelihood]).all()
+
+
+class TestColumns:
+    def test_dependent_ones_have_no_coefficient(self):
+        time, event, columns, _ = drawn()
+        more = np.column_stack([columns[:, 0], np.ones(200), columns[:, 0] * 2 + 3, columns[:, 1]])
+        fit, plain = fit_cox(time, event, more), fit_cox(time, event, columns[:, :2])
+        assert fit.rank == 2
+        assert fit.coefficients[[0, 3]] == pytest.approx(plain.coefficients, abs=1e-8)
+        assert (fit.coefficients[[1, 2]] == 0).all()
+        assert np.isnan(np.diag(fit.covariance)).tolist() == [False, True, True, False]
+        assert fit.log_likelihood == pytest.approx(plain.log_likelihood)
+
+    def test_constant_within_strata(self):
+        time, event, columns, rng = drawn()
+        strata = rng.integers(0, 4, 200)
+        fit = fit_cox(time, event, np.column_stack([strata, columns]), strata=strata)
+        assert fit.rank == 3
+        assert fit.coefficients[0] == 0
+
+    def test_varying_among_samples_never_at_risk_only(self):
+        time, event, columns, _ = drawn()
+        first = time[event].min()
+        time[:3], event[:3] = first / 2, False
+        fit = fit_cox(time, event, np.column_stack([np.arange(200) == 1, columns]).astype(float))
+        assert fit.rank == 3
+
+    def test_none(self):
+        time, event, _, _ = drawn()
+        fit = fit_cox(time, event, np.empty((200, 0)))
+        assert fit.coefficients.shape == (0,)
+        assert fit.covariance.shape == (0, 0)
+        assert fit.log_likelihood == fit.log_likelihood_null < 0
+
+    def test_no_events(self):
+        time, _, columns, _ = drawn()
+        fit = fit_cox(time, np.zeros(200, bool), columns)
+        assert (fit.log_likelihood, fit.rank) == (0.0, 0)
+        assert (martingale_residuals(time, np.zeros(200, bool), columns=columns) == 0).all()
+
+    @pytest.mark.parametrize("scale", [1e-150, 1e-9, 1e9, 1e150])
+    def test_units_do_not_matter(self, scale):
+        time, event, columns, _ = drawn()
+        fit, plain = fit_cox(time, event, columns * scale), fit_cox(time, event, columns)
+        assert fit.coefficients * scale == pytest.approx(plain.coefficients, rel=1e-9)
+        assert np.sqrt(np.diag(fit.covariance)) * scale == pytest.approx(np.sqrt(np.diag(plain.covariance)), rel=1e-9)
+
+    def test_far_from_0(self):
+        time, event, columns, _ = drawn()
+        fit, plain = fit_cox(time, event, columns + 1e5, offset=np.full(200, 800.0)), fit_cox(time, event, columns)
+        assert fit.coefficients == pytest.approx(plain.coefficients, rel=1e-6)
+        assert fit.log_likelihood == pytest.approx(plain.log_likelihood)
+
+
+def test_residuals_sum_to_0_in_each_stratum():
+    time, event, columns, rng = drawn(ties=True)
+    strata = rng.integers(0, 3, 200)
+    residuals = martingale_residuals(time, event, columns=columns, entry=time - 2, strata=strata)
+    assert np.bincount(strata, weights=residuals) == pytest.approx(np.zeros(3), abs=1e-9)
+    assert residuals @ columns == pytest.approx(np.zeros(3), abs=1e-6)  # the gradient at the maximum
+
+
+def test_many_strata():
+    """Matched pairs: the conditional likelihood of a logistic model of differences."""
+    _, _, columns, rng = drawn(400)
+    pair, case = np.arange(400) // 2, np.arange(400) % 2 == 0
+    fit = fit_cox(np.where(case, 1.0, 2.0), case, columns, strata=pair)
+    difference = columns[::2] - columns[1::2]
+    expected = sm.Logit(np.ones(200), difference).fit(disp=0)
+    assert fit.coefficients == pytest.approx(expected.params, abs=1e-6)
+    assert fit.log_likelihood == pytest.approx(expected.llf)
+    assert rng is not None
