@@ -186,9 +186,7 @@ def test_direction_of_numbers_with_classes():
 def test_direction_of_several_classes_is_that_of_the_class_that_differs_most():
     rng = np.random.default_rng(0)
     codes = np.repeat([0, 1, 2], 60)
-    found = measure(
-        _numbers(rng.normal(size=180) - 2 * (codes == 1)), Target("", codes=codes, labels=("a", "b", "c"))
-    )
+    found = measure(_numbers(rng.normal(size=180) - 2 * (codes == 1)), Target("", codes=codes, labels=("a", "b", "c")))
     assert found.direction == "lower with b"
     assert [each.about for each in found.effects] == [f"{label} against the rest" for label in "bac"]
     assert found.effects[0].size.value < 0.2
@@ -298,3 +296,79 @@ def test_effects_survive_a_file(tmp_path):
     again = interplay.load(tmp_path / "result")
     pd.testing.assert_frame_equal(again.table, result.table)
     pd.testing.assert_frame_equal(again.effect_table, result.effect_table)
+
+
+def test_effect_in_a_cell_is_a_coefficient_of_statsmodels():
+    import statsmodels.api as sm
+
+    from interplay.statistics.interaction.cell_effect import log_odds_in_cell
+
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 3, 1500), rng.integers(0, 4, 1500)
+    logit = 0.3 * a - 0.2 * b + 1.5 * ((a == 1) & (b == 2))
+    y = rng.random(1500) < 1 / (1 + np.exp(-logit))
+    table = np.zeros((3, 4, 2), dtype=np.int64)
+    np.add.at(table, (a, b, y.astype(int)), 1)
+    columns = np.column_stack(
+        [np.ones(1500), *(a == i for i in (1, 2)), *(b == j for j in (1, 2, 3)), (a == 1) & (b == 2)]
+    ).astype(float)
+    other = sm.Logit(y.astype(float), columns).fit(disp=0)
+    found = log_odds_in_cell(table, (1, 2), 1)
+    assert found == pytest.approx((other.params[-1], other.bse[-1]), rel=1e-5)
+    of_triple = np.stack([table, table[::-1]])
+    assert np.isfinite(log_odds_in_cell(of_triple, (1, 1, 2), 1)).all()
+    assert np.isnan(log_odds_in_cell(table[:1], (0, 2), 1)).all()  # one level: H0 fits every cell
+
+
+def test_a_cell_without_the_class_has_an_effect():
+    from interplay.statistics.interaction.cell_effect import log_odds_in_cell
+
+    table = np.full((3, 3, 2), 30)
+    table[0, 0] = [60, 0]
+    log_odds, error = log_odds_in_cell(table, (0, 0), 1)
+    assert log_odds + 1.96 * error < 0
+
+
+def test_effect_in_a_cell_of_numbers_is_a_coefficient_of_statsmodels():
+    import statsmodels.api as sm
+
+    from interplay.statistics.number_interaction.cell_moments import cell_moments
+    from interplay.statistics.number_interaction.effect import effect_in_cell, largest_residual
+
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 3, 600), rng.integers(0, 3, 600)
+    y = a - 0.5 * b + 1.2 * ((a == 2) & (b == 0)) + rng.normal(size=600)
+    moments = cell_moments((3 * a + b)[np.newaxis], y, (3, 3))
+    place = largest_residual(moments)
+    assert place.cell.tolist() == [[2, 0]]
+    found = effect_in_cell(moments, place)
+    columns = np.column_stack([np.ones(600), *(a == i for i in (1, 2)), *(b == j for j in (1, 2)), (a == 2) & (b == 0)])
+    other = sm.OLS(y, columns.astype(float)).fit()
+    assert found.estimate[0] == pytest.approx(other.params[-1])
+    within = sum(
+        ((y[(a == i) & (b == j)] - y[(a == i) & (b == j)].mean()) ** 2).sum() for i in range(3) for j in range(3)
+    )
+    error = other.bse[-1] * math.sqrt(within / 591 / other.scale)
+    assert found.high[0] - found.estimate[0] == pytest.approx(stats.t.ppf(0.975, 591) * error)
+    assert place.value[0] == pytest.approx(found.estimate[0] / error)
+
+
+def test_interactions_of_several_levels_have_an_effect_in_a_cell():
+    import interplay
+
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 3, size=(1200, 8))
+    logit = 2.0 * ((X[:, 1] == 2) & (X[:, 4] == 0)) - 0.5
+    y = np.where(rng.random(1200) < 1 / (1 + np.exp(-logit)), "ill", "well")
+    found = interplay.interactions(X, y, random_state=0)
+    row = found.table.iloc[0]
+    assert row["members"] == ("x1", "x4")
+    assert row["cell"] == "x1 = 2, x4 = 0: well"
+    assert row["cell_high"] < 0
+    assert row["cell_low"] < -2.0 < row["cell_high"]
+    assert "x1 = 2, x4 = 0" in found.summary()
+    again = found.replicate(X[600:], y[600:])
+    assert again.table["cell_effect"].iloc[0] < 0
+    result = interplay.select(X, y, random_state=0)
+    both = result.table.set_index("variable").loc["x1"]
+    assert both["p_interaction"] < 0.05

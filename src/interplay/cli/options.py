@@ -94,6 +94,9 @@ SELECT_OPTIONS = (
            help="Columns whose values are used as levels, without cutting; may be repeated."),
     option("--missing", type=click.Choice(MISSING_CHOICES), default="error",
            help="Missing values: refuse them, make them a level, or draw them from the observed values."),
+    option("--redundancy", type=float, default=0.8,
+           help="Relevant variables with at least this association (absolute rank correlation, or its analogue for "
+           "labels) are redundant; the short list has one of each group at most."),
     option("--seed", "random_state", type=int,
            help="Seed of all random draws, to repeat a run.  [default: drawn at random and shown]"),
     option("--engine", default="auto", metavar="NAME", help="Where to compute; see `interplay info`."),

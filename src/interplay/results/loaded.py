@@ -69,6 +69,7 @@ def is_selection(selection: Selection) -> bool:
         and np.array_equal(np.sort(selection.ranked), np.flatnonzero(selection.is_relevant))
         and _are_of_dimensions(selection)
         and all(_is_test_of(test, len(selection.comparisons)) for test in selection.tests)
+        and (selection.shortened is None or len(selection.shortened.representative) == len(selection.ranked))
         and all(curves.run < n_runs for curves in selection.survival_curves)
         and all(
             counts.run < n_runs and _has_classes(counts, len(selection.runs[counts.run].class_labels))

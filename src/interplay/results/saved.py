@@ -23,6 +23,7 @@ from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.retest import Retest
+from interplay.statistics.short_list import ShortList
 from interplay.statistics.survival_curves import SurvivalCurves
 
 _SELECTION = FileFormat(
@@ -31,7 +32,7 @@ _SELECTION = FileFormat(
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, VariableCuts, OutcomeCuts,
-        Retest, SurvivalCurves, ArmPValues, VariableEffects,
+        Retest, SurvivalCurves, ArmPValues, VariableEffects, ShortList,
     ),
     in_words="saved selection",
     advice=": save it again",
@@ -39,7 +40,7 @@ _SELECTION = FileFormat(
 )  # fmt: skip
 _INTERACTIONS = FileFormat(
     name="interactions",
-    version=2,
+    version=3,
     root=Interactions,
     types=(TestedTuples, TestedNumbers, OutcomeCuts, VariableCuts, TupleCounts, CovariateTests),
     in_words="saved list of interactions",

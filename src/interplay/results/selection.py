@@ -33,6 +33,7 @@ from interplay.statistics.association import clusters
 from interplay.statistics.effects.variable_effects import VariableEffects
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.retest import Retest
+from interplay.statistics.short_list import ShortList
 from interplay.statistics.survival_curves import SurvivalCurves
 from interplay.statistics.verdicts import Verdict, verdicts_of
 
@@ -89,6 +90,8 @@ class Selection(Result):
         The tests that the p-values are combined from; none if `dimensions` is one number.
     effects : VariableEffects, optional
         Direction and size of the effects of the relevant variables; see `effect_table`.
+    shortened : ShortList, optional
+        Groups of redundant variables and the short list; see `redundant_groups` and `short_list`.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -106,6 +109,7 @@ class Selection(Result):
     survival_curves: tuple[SurvivalCurves, ...] = ()
     tests: tuple[ArmPValues, ...] = ()
     effects: VariableEffects | None = None
+    shortened: ShortList | None = None
 
     @property
     def relevant(self) -> list[str]:
@@ -259,16 +263,17 @@ class Selection(Result):
         Columns: variable, gain, p_value, p_adjusted, relevant, partners (the other members of its best tuple),
         discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). For relevant variables, direction says
         in words which way the variable goes with the outcome; effect is the size of its effect, effect_low and
-        effect_high are its 95 % interval, and effect_kind names it (see `effect_table`). With several comparisons of classes,
-        those of the one with the smallest p-value, which the column decision names. With covariates, p_covariates (of
-        the second test), p_covariates_adjusted and holds_with_covariates follow; with times that may be censored,
-        p_log_rank and so on. If a variable calls for caution (`cautions`), the column caution says why.
+        effect_high are its 95 % interval, and effect_kind names it (see `effect_table`); representative is the variable
+        that stands for its group of redundant variables, and short_list says whether it is in the short list. With
+        several comparisons of classes, those of the one with the smallest p-value, which the column decision names.
+        With covariates, p_covariates (of the second test), p_covariates_adjusted and holds_with_covariates follow; with
+        times that may be censored, p_log_rank and so on. If a variable calls for caution (`cautions`), the column caution says why.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction" (of all members, or
         of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction was
         found, and not every member matters by itself: a partner by chance, or an interaction too weak to be detected)
-        or "untested". interacting names the members that interact, and p_interaction is the p-value of the interaction,
-        adjusted for all tuples.
+        or "untested"; it is empty for variables that are not relevant or have no partners. interacting names the
+        members that interact, and p_interaction is the p-value of the interaction, adjusted for all tuples.
 
         With several dimensions, there are also found (the simplest way in which the variable shows, in words) and the
         p-value of each arm (p_alone, p_given, p_pairs, …); partners are those of the tuple with the strongest evidence
@@ -465,6 +470,48 @@ class Selection(Result):
         significance.
         """
         return clusters(self.correlation, self.relevant, threshold)
+
+    @property
+    def short_list(self) -> list[str]:
+        """A small set of relevant variables, each of which is relevant given the others; in the order of their choice.
+
+        Candidates are the representatives of `redundant_groups`. Forward: the variable that says most given the chosen
+        ones is added while its p-value, times the number of candidates, is below the significance level (`level`).
+        Interacting tuples follow, each given its members; a tuple brings in all members. At the end, variables that are
+        not significant given all others are dropped. Once the list is sufficient, it gets a variable too many with a
+        probability of at most `level`. Scores are ranks, and effects add up: a variable that matters in another way may
+        be missing. The list is empty where samples belong to groups, and where parts were merged without X.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 20))
+        >>> X[:, 5] = X[:, 3] + 0.3 * rng.normal(size=400)
+        >>> result = interplay.select(X, X[:, 3] + X[:, 7] + rng.normal(size=400), random_state=0)
+        >>> sorted(result.relevant), sorted(result.short_list)
+        (['x3', 'x5', 'x7'], ['x3', 'x7'])
+        >>> result.redundant_groups
+        [['x3', 'x5'], ['x7']]
+        """
+        return [] if self.shortened is None else [self.names[v] for v in self.shortened.variable.tolist()]
+
+    @property
+    def redundant_groups(self) -> list[list[str]]:
+        """Groups of relevant variables that say nearly the same; the first of each, the most significant, stands for it.
+
+        From the most to the least significant, a variable joins the group of the representative with which it has the
+        strongest association, if that is at least `redundancy` (0.8 by default), else it starts a group. The
+        association of two numbers is their absolute rank correlation, that of a number and labels the correlation ratio
+        of the ranks, and that of labels Cramér's V.
+        """
+        if self.shortened is None:
+            return []
+        groups: dict[int, list[str]] = {}
+        for v, group in zip(self.ranked.tolist(), self.shortened.representative.tolist(), strict=True):
+            groups.setdefault(group, []).append(self.names[v])
+        return list(groups.values())
 
     @property
     def adjustment(self) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from interplay.base.text import printable
 from interplay.results import summary_words as words
+from interplay.results.shown_variables import short_list_lines, shown_variables
 from interplay.statistics.few_samples import note_on_sparse_tuples
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def summary_text(selection: Selection) -> str:
             *_headings(selection),
             *words.notes_on_outcome(selection.provenance),
             *_relevant_variables(selection),
+            *short_list_lines(selection),
             *_retests_in_words(selection),
             *_on_sparse_tuples(selection),
             *_cautions_in_words(selection),
@@ -49,17 +51,9 @@ def _headings(selection: Selection) -> list[str]:
 
 def _relevant_variables(selection: Selection) -> list[str]:
     """Return a table of the most significant variables, and the number of the others."""
-    top = selection.ranked[: words.ROWS_SHOWN]
-    if not len(top):
+    if not len(selection.ranked):
         return []
-    how = ["found"] if selection.tests else []
-    columns = ["variable", "gain", "p_adjusted", *how, "partners", "gain_alone", "synergy"]
-    columns += ["verdict", "p_interaction"] if selection.dimensions[-1] > 1 else []
-    shown = selection.table.iloc[top][columns]
-    shown = shown.assign(
-        variable=[printable(name) for name in shown["variable"]],
-        partners=[", ".join(map(printable, names)) for names in shown["partners"]],
-    )
+    shown = shown_variables(selection, words.ROWS_SHOWN)
     return words.rows_as_text(shown, len(selection.ranked))
 
 
@@ -92,8 +86,8 @@ def _cautions_in_words(selection: Selection) -> list[str]:
 def summary_html(selection: Selection) -> str:
     """Return headings and table for notebooks."""
     heading, details = _headings(selection)
-    shown = selection.table.iloc[selection.ranked[: words.ROWS_SHOWN]].drop(columns=["relevant"])
-    return words.summary_as_html(heading, details, shown, len(selection.ranked))
+    shown = shown_variables(selection, words.ROWS_SHOWN)
+    return words.summary_as_html(heading, details, shown, len(selection.ranked), short_list_lines(selection))
 
 
 def _retests_in_words(selection: Selection) -> list[str]:

@@ -55,6 +55,10 @@ SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
         ...
 
         Relevant variables are tested, each in its best tuple, by models with and without the variable.
+    redundancy : float
+        Relevant variables whose association is at least this are redundant: ``.redundant_groups`` has them together,
+        and ``.short_list`` chooses from one of each group. The association of two numbers is their absolute rank
+        correlation, that of a number and labels the correlation ratio of the ranks, and that of labels Cramér's V.
     random_state
         ...
 

@@ -47,6 +47,7 @@ def select(
     covariates: Any = None,
     discrete: Discrete = "auto",
     missing: str = "error",
+    redundancy: float = 0.8,
     random_state: Any = None,
     engine: AsEngine = "auto",
     n_jobs: int | None = None,

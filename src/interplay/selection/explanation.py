@@ -24,6 +24,7 @@ from interplay.selection.cautions import find_cautions, warn_of_cautions
 from interplay.selection.retests import beyond_covariates, in_log_rank, retested
 from interplay.selection.runs import SearchedSelection
 from interplay.selection.selected_tuples import adjusted_tests, make_selected_tests
+from interplay.selection.short_list import make_short_list
 from interplay.selection.variable_effects import variable_effects
 from interplay.statistics.retest import Retest
 from interplay.statistics.survival_curves import SurvivalCurves, survival_curves
@@ -56,7 +57,7 @@ def retests(data: SearchedSelection, runs: list[Run], ranked: IntArray, p_values
 
 
 def explained(found: Selection, data: SearchedSelection) -> Selection:
-    """Add correlations, tuples that explain, their tests and counts, curves, cautions, and effects of variables."""
+    """Add correlations, tuples that explain, their tests and counts, curves, cautions, effects, a short list."""
     task = data.task
     runs: list[Run] = []
     counted: list[TupleCounts] = []
@@ -90,7 +91,8 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         correlation=_correlation(task.study.table, found.ranked),
         provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
     )
-    return replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
+    found = replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
+    return replace(found, shortened=make_short_list(found, data))
 
 
 def _involved(found: Selection, numbers: range) -> IntArray:

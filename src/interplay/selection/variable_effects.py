@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,18 +13,25 @@ from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import number_text
 from interplay.codes.rank_scores import RankScores
 from interplay.results.selection import Selection
+from interplay.results.shown_variables import cell_of
 from interplay.selection.runs import SearchedSelection
 from interplay.statistics.arm_p_values import ArmPValues
-from interplay.statistics.arms import GIVEN, found_in_words
+from interplay.statistics.arms import ALONE, GIVEN, found_in_words
 from interplay.statistics.effects import direction as words
-from interplay.statistics.effects.estimate import PARTIAL_RHO
+from interplay.statistics.effects.estimate import (
+    DIFFERENCE_IN_CELL,
+    DIFFERENCE_TOGETHER,
+    ODDS_RATIO_IN_CELL,
+    ODDS_RATIO_TOGETHER,
+    PARTIAL_RHO,
+    Estimate,
+)
 from interplay.statistics.effects.given_effect import correlation_given
 from interplay.statistics.effects.measured import Effect, MeasuredVariable, Target, Values, measure
 from interplay.statistics.effects.variable_effects import VariableEffects
 from interplay.statistics.given_test import choose_strong
-from interplay.statistics.verdicts import INTERACTION
+from interplay.statistics.verdicts import INTERACTION, Verdict
 from interplay.study.comparisons import Comparison
-from interplay.study.outcome import decision_column
 from interplay.study.study import Study
 
 #: Columns that are read at once.
@@ -48,18 +56,17 @@ def variable_effects(found: Selection, data: SearchedSelection) -> VariableEffec
 class _OfComparison:
     """Effects of variables in one comparison of classes, or about all numbers or times."""
 
-    def __init__(
-        self, found: Selection, data: SearchedSelection, comparison: Comparison, variables: IntArray
-    ) -> None:
+    def __init__(self, found: Selection, data: SearchedSelection, comparison: Comparison, variables: IntArray) -> None:
         self._found, self._comparison, self._variables = found, comparison, variables
-        self._target = _target_of(data.task.study, comparison, len(data.task.comparisons))
+        labels = found.runs[int(found.best_run[variables[0]])].class_labels
+        self._target = _target_of(data.task.study, comparison, found.provenance.get("target") or "", labels)
         self._tests = {test.name: test for test in found.tests}
         self._strata = None if comparison.strata is None else comparison.strata.codes
         self._groups = None if comparison.groups is None else comparison.groups.codes
         strong = self._strong()
         involved = np.unique(np.concatenate([variables, strong]))
         self._coded: CodedComparison = data.coded.of(comparison, involved)
-        self._given = found_in_words(GIVEN)
+        self._alone, self._given = found_in_words(ALONE), found_in_words(GIVEN)
         self._strong_scores = {v: self._scores(v) for v in strong.tolist()}
 
     def measured(self) -> Iterator[tuple[int, MeasuredVariable]]:
@@ -81,7 +88,12 @@ class _OfComparison:
         )
         if self._found.found[v] == self._given and self._strong_scores:
             return self._given_others(v, found)
-        return found if found.has_trend else found._replace(direction=self._without_trend(v))
+        if self._found.tests and self._found.found[v] not in (self._alone, self._given):
+            return self._together(v, found)
+        if found.has_trend:
+            return found
+        together = self._together(v, found)
+        return together if together.has_trend else found._replace(direction=words.NO_TREND)
 
     def _values(self, v: int, column: npt.NDArray[np.generic]) -> Values:
         is_label = bool(self._comparison.table.is_label[v])
@@ -102,13 +114,14 @@ class _OfComparison:
         test: ArmPValues | None = self._tests.get(name)
         return 0.0 if test is None else float(np.nan_to_num(test.log_p[v], nan=0.0))
 
-    def _without_trend(self, v: int) -> str:
-        """Name the partners on which the direction of a variable depends, where it interacts with these."""
+    def _together(self, v: int, found: MeasuredVariable) -> MeasuredVariable:
+        """Put the effect of its interaction first, and name the partners on which its direction depends."""
         verdict = self._found.verdicts[v]
-        members = verdict.members if v in verdict.members else ()
-        if verdict.verdict != INTERACTION or not members:
-            return words.NO_TREND
-        return words.depends_on([self._found.names[u] for u in members if u != v])
+        if verdict.verdict != INTERACTION or v not in verdict.members:
+            return found if found.has_trend else found._replace(direction=words.NO_TREND)
+        partners = [self._found.names[u] for u in verdict.members if u != v]
+        effects = _interaction_effects(verdict, partners, cell_of(self._found, v))
+        return MeasuredVariable(words.depends_on(partners), True, [*effects, *found.effects])
 
     def _strong(self) -> IntArray:
         """Return the strong variables that the others are given, where some variable was found so."""
@@ -133,14 +146,31 @@ class _OfComparison:
         return MeasuredVariable(said, True, [Effect(PARTIAL_RHO, about, size), *found.effects])
 
 
-def _target_of(study: Study, comparison: Comparison, n_comparisons: int) -> Target:
-    """Return the outcome of a comparison: times, numbers that were not cut, or classes."""
-    rows, outcome, name = comparison.rows, comparison.outcome, study.target or ""
+def _interaction_effects(verdict: Verdict, partners: list[str], cell: str) -> list[Effect]:
+    """Return the effect of an interaction: of two levels each, or in the cell that departs most."""
+    about = f"with {', '.join(partners)}"
+    if not math.isnan(verdict.log_or):
+        return [Effect(ODDS_RATIO_TOGETHER, about, _odds(verdict.log_or, verdict.ci_low, verdict.ci_high))]
+    if not math.isnan(verdict.effect):
+        return [Effect(DIFFERENCE_TOGETHER, about, Estimate(verdict.effect, verdict.ci_low, verdict.ci_high))]
+    if not verdict.cell.is_known:
+        return []
+    sizes = verdict.cell.effect, verdict.cell.low, verdict.cell.high
+    if verdict.cell.class_ < 0:
+        return [Effect(DIFFERENCE_IN_CELL, cell, Estimate(*sizes))]
+    return [Effect(ODDS_RATIO_IN_CELL, cell, _odds(*sizes))]
+
+
+def _odds(*log_odds: float) -> Estimate:
+    return Estimate(*(math.exp(min(value, 700.0)) for value in log_odds))
+
+
+def _target_of(study: Study, comparison: Comparison, name: str, labels: list[str]) -> Target:
+    """Return the outcome of a comparison: times, numbers, or classes with these labels."""
+    rows, outcome = comparison.rows, comparison.outcome
     if study.survival is not None:
         times = study.survival if rows is None else study.survival.of_samples(rows)
         return Target(name, time=times.time, event=times.event)
     if isinstance(outcome, NumberOutcome):
         return Target(name, numbers=outcome.values)
-    if outcome.kind == "continuous" and study.y is not None and n_comparisons == 1:
-        return Target(name, numbers=decision_column(study.y).read().astype(np.float64))
-    return Target(name, codes=outcome.codes, labels=tuple(str(label) for label in outcome.labels))
+    return Target(name, codes=outcome.codes, labels=tuple(labels))

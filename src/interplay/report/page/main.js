@@ -20,6 +20,7 @@ darkWanted.addEventListener("change", setTheme);
 setTheme();
 
 setUpTable();
+if (data.redundancy !== null) byId("redundancy-words").textContent = ` (association of ${data.redundancy} or more)`;
 byId("alone-key").hidden = data.dimensions === 1;
 byId("contrast-key").hidden = !data.contrast.gain.length;
 drawnToFit(byId("gains"), (width) => drawGains(width, openVariable));

@@ -11,5 +11,4 @@
     measured.py           one variable, outcome → its effects, the first of which is its main one
     direction.py          effects               → words: "higher with ill", "falls with price", "U-shaped: …"
     variable_effects.py   VariableEffects: the effects of all relevant variables, as results keep them
-    cell_effect.py        cells of a tuple      → the cell that departs most from separate effects, and by how much
 """

@@ -20,6 +20,11 @@ PARTIAL_RHO = "rank correlation given others"
 MEAN_DIFFERENCE = "difference in means"
 HAZARD_RATIO = "hazard ratio"
 HAZARD_RATIO_PER_SD = "hazard ratio per SD"
+#: Of variables found in tuples: the effect of the interaction, of all cells or in the one that departs most.
+ODDS_RATIO_TOGETHER = "odds ratio of the interaction"
+DIFFERENCE_TOGETHER = "difference of differences"
+ODDS_RATIO_IN_CELL = "odds ratio in one cell"
+DIFFERENCE_IN_CELL = "difference of means in one cell"
 
 #: The value of each kind where a variable has no effect.
 NO_EFFECT = {
@@ -31,6 +36,10 @@ NO_EFFECT = {
     MEAN_DIFFERENCE: 0.0,
     HAZARD_RATIO: 1.0,
     HAZARD_RATIO_PER_SD: 1.0,
+    ODDS_RATIO_TOGETHER: 1.0,
+    DIFFERENCE_TOGETHER: 0.0,
+    ODDS_RATIO_IN_CELL: 1.0,
+    DIFFERENCE_IN_CELL: 0.0,
 }
 
 

@@ -7,12 +7,11 @@ import math
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.models.cox import fit_cox
 from interplay.statistics.effects.estimate import Estimate, normal_quantile
 
 
-def hazard_ratio(
-    scores: FloatArray, time: FloatArray, event: BoolArray, strata: IntArray | None = None
-) -> Estimate:
+def hazard_ratio(scores: FloatArray, time: FloatArray, event: BoolArray, strata: IntArray | None = None) -> Estimate:
     """Return the hazard ratio of one unit of the scores, with Wald's interval.
 
     Strata have baseline hazards of their own. NaN where the model has no finite fit, as with a level without events.
@@ -25,8 +24,6 @@ def hazard_ratio(
     >>> found.low < found.value < found.high
     True
     """
-    from interplay.models.cox import fit_cox
-
     if np.ptp(scores) == 0 or not event.any():
         return Estimate()
     fit = fit_cox(time, event, scores[:, np.newaxis], strata=strata)

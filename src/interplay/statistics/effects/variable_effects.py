@@ -80,10 +80,10 @@ class VariableEffects:
         """Return the kind of a row with the level or class that it compares."""
         return f"{self.kind[row]}, {self.about[row]}" if self.about[row] else self.kind[row]
 
-    def rows_of(self, variable: int) -> list[int]:
-        """Return the rows of a variable, the main one first."""
-        found: list[int] = np.flatnonzero(self.variable == variable).tolist()
-        return found
+    def main_of(self, variable: int) -> int:
+        """Return the row of the main effect of a variable, −1 if it has none."""
+        rows = np.flatnonzero(self.variable == variable)
+        return int(rows[0]) if len(rows) else -1
 
     def to_frame(self, names: Sequence[str]) -> pd.DataFrame:
         """Return all rows as a table."""

@@ -9,6 +9,7 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.interaction.bootstrap import bartlett_factors
 from interplay.statistics.interaction.bound import subtuple_informations
+from interplay.statistics.interaction.cell_effect import cell_log_odds
 from interplay.statistics.interaction.effect import interaction_log_odds
 from interplay.statistics.interaction.exact_p_value import exact_log_p
 from interplay.statistics.interaction.interaction_test import (
@@ -47,6 +48,8 @@ def tested_tables(
     nowhere = np.full(n, -1, dtype=np.int64)
     unknown = np.full(n, np.nan)
     odds, residual = tests.log_odds, tests.residual
+    may_count = np.flatnonzero(log_p <= math.log(max(bootstrap_below, 1e-300)))
+    cell = None if residual is None else cell_log_odds(by_stratum, residual, may_count)
     gain, alone, df_alone = _gains(by_stratum)
     return TestedTuples(
         tuples=np.asarray(tuples, dtype=np.int64),
@@ -65,6 +68,9 @@ def tested_tables(
         residual_cell=np.full((n, k), -1, dtype=np.int64) if residual is None else residual.cell,
         residual_class=nowhere if residual is None else residual.class_,
         residual_stratum=nowhere if residual is None else residual.stratum,
+        cell_effect=unknown if cell is None else cell.estimate,
+        cell_low=unknown if cell is None else cell.low,
+        cell_high=unknown if cell is None else cell.high,
         gain=gain,
         gain_alone=alone,
         df_alone=df_alone,
