@@ -29,7 +29,7 @@ def test_a_selection_says_interaction(settings, tmp_path):
     for one in (selection, interplay.load(tmp_path / "run")):
         table = one.table.set_index("variable")
         assert table.loc[["x2", "x9"], "verdict"].tolist() == ["interaction"] * 2
-        assert set(table.loc[~table["relevant"], "verdict"]) == {"untested"}
+        assert set(table.loc[~table["relevant"], "verdict"]) == {""}
         assert one.interactions().significant == [("x2", "x9")]
         assert one.interactions().n_tests == 105
         everything = interplay.interactions(

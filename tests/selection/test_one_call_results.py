@@ -156,7 +156,7 @@ def test_the_command_line_and_its_settings_file(data, tmp_path, monkeypatch, cap
         *options, "-k", "1,2", "--arm", "alone", "--arm", "pairs", "--format", "csv", "--write-config", "a.toml"
     )
     assert first.code == 0
-    assert first.out.splitlines()[0].endswith("synergy,found,p_alone,p_pairs,verdict,interacting,p_interaction")
+    assert first.out.splitlines()[0].endswith("short_list,found,p_alone,p_pairs,verdict,interacting,p_interaction")
     assert command("run", "--config", "a.toml", "--format", "csv", "data.csv").out == first.out
     assert "1+2D" in command(*options, "-k", "1,2").out
     assert "not a valid integer" in command(*options, "-k", "1,x").error_line

@@ -43,6 +43,8 @@ MAX_CURVE_POINTS = 400
 MAX_FITS = 200
 MAX_POINTS_OF_ALL_FITS = 20_000
 MAX_NAME_LENGTH = 200
+#: All effects are listed for this many variables, up to a number each.
+MAX_WITH_EFFECTS, MAX_EFFECTS = 2000, 12
 
 
 class ReportNames:
@@ -157,7 +159,11 @@ def _effects(selection: Selection, effects: VariableEffects, rows: list[int]) ->
     places: dict[int, list[int]] = {}
     for place, v in enumerate(effects.variable.tolist()):
         places.setdefault(v, []).append(place)
-    in_words = {v: [effect_in_words(effects, place) for place in of_v] for v, of_v in places.items()}
+    in_words = {
+        v: [effect_in_words(effects, place) for place in places[v][:MAX_EFFECTS]]
+        for v in rows[:MAX_WITH_EFFECTS]
+        if v in places
+    }
     return {
         "direction": [columns["direction"][v] for v in rows],
         "effect": numbers(columns["effect"][rows], 5),

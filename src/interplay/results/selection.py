@@ -267,7 +267,8 @@ class Selection(Result):
         that stands for its group of redundant variables, and short_list says whether it is in the short list. With
         several comparisons of classes, those of the one with the smallest p-value, which the column decision names.
         With covariates, p_covariates (of the second test), p_covariates_adjusted and holds_with_covariates follow; with
-        times that may be censored, p_log_rank and so on. If a variable calls for caution (`cautions`), the column caution says why.
+        times that may be censored, p_log_rank and so on. If a variable calls for caution (`cautions`), the column
+        caution says why.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction" (of all members, or
         of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction was
@@ -499,7 +500,7 @@ class Selection(Result):
 
     @property
     def redundant_groups(self) -> list[list[str]]:
-        """Groups of relevant variables that say nearly the same; the first of each, the most significant, stands for it.
+        """Groups of relevant variables that say nearly the same; the first of each, the most significant, represents it.
 
         From the most to the least significant, a variable joins the group of the representative with which it has the
         strongest association, if that is at least `redundancy` (0.8 by default), else it starts a group. The

@@ -210,7 +210,7 @@ def _basis(rows: FloatArray) -> FloatArray:
     if not len(rows):
         return rows
     lengths = np.sqrt((rows**2).sum(axis=1))
-    kept = rows[lengths > 0] / lengths[lengths > 0, np.newaxis]
+    kept: FloatArray = rows[lengths > 0] / lengths[lengths > 0, np.newaxis]
     if not len(kept):
         return kept
     _, sizes, directions = np.linalg.svd(kept, full_matrices=False)

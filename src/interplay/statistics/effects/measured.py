@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from interplay.statistics.effects.number_effects import mean_difference, spearma
 
 #: Levels with fewer samples are not named as the highest, where there are others: a share of one sample says nothing.
 _FEWEST_IN_LEVEL = 5
+
+#: Ordered levels without a trend are compared with each other up to this number.
+_MAX_COMPARED = 12
 
 #: The scale on which each kind of effect is about normal, for intervals over groups.
 _SCALES = {
@@ -82,7 +85,7 @@ class Target:
 
     def of_samples(self, rows: IntArray) -> Target:
         """Return the outcome of some samples."""
-        chosen = {
+        chosen: dict[str, Any] = {
             name: None if (each := getattr(self, name)) is None else each[rows]
             for name in ("codes", "numbers", "time", "event")
         }
@@ -110,7 +113,7 @@ def measure(
     if not variable.is_ordered:
         return _of_levels(variable, target, sizes)
     found = _of_numbers(variable, target, sizes)
-    if not found.has_trend and 2 < len(variable.levels):
+    if not found.has_trend and 2 < len(variable.levels) <= _MAX_COMPARED:
         by_level = _of_levels(variable, target, sizes)  # levels may differ without a trend
         return by_level._replace(effects=[*by_level.effects, *found.effects]) if by_level.has_trend else found
     return found
@@ -160,7 +163,8 @@ class _Sizes:
 
     def hazard(self, scores: FloatArray, kind: str) -> Estimate:
         time, event = self.target.time, self.target.event
-        assert time is not None and event is not None
+        assert time is not None
+        assert event is not None
         return self._over(
             kind, lambda rows, within: hazard_ratio(scores[rows], time[rows], event[rows], within), len(scores)
         )

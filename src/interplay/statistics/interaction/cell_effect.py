@@ -20,7 +20,7 @@ _MAX_STEPS = 50
 _CONVERGED = 1e-10
 
 #: Larger tables are not fitted: columns of H0 times cells.
-_MAX_ENTRIES = 1 << 18
+_MAX_ENTRIES = 1 << 14
 
 
 def cell_log_odds(
@@ -81,7 +81,7 @@ def separate_effects(levels: tuple[int, ...]) -> FloatArray:
     """Return columns that span all sums of effects of proper subsets of the members, (n_cells, n_columns)."""
     k = len(levels)
     codes = np.stack(np.unravel_index(np.arange(int(np.prod(levels))), levels))
-    columns = [np.ones(codes.shape[1])]
+    columns: list[FloatArray] = [np.ones((codes.shape[1], 1))]
     for size in range(1, k):
         for members in combinations(range(k), size):
             dummies = [np.ones((codes.shape[1], 1))]

@@ -32,6 +32,9 @@ BOOTSTRAP_SPARSE_BELOW = 0.05
 #: the bootstrap; from 7 on it is one in twenty (120 tables each, 3 to 20 levels, pairs and triples).
 MIN_PER_COLUMN = 8
 
+#: Of tables tested at once, those with the smallest p-values have their clearest cell measured: each takes a fit.
+_MAX_CELL_EFFECTS = 64
+
 
 def tested_tables(
     counts: IntArray, tuples: IntArray, *, bootstrap_below: float, seed: int, strata: bool, n_threads: int
@@ -48,7 +51,8 @@ def tested_tables(
     nowhere = np.full(n, -1, dtype=np.int64)
     unknown = np.full(n, np.nan)
     odds, residual = tests.log_odds, tests.residual
-    may_count = np.flatnonzero(log_p <= math.log(max(bootstrap_below, 1e-300)))
+    may_count = np.argsort(log_p, kind="stable")[:_MAX_CELL_EFFECTS]
+    may_count = may_count[log_p[may_count] <= math.log(max(bootstrap_below, 1e-300))]
     cell = None if residual is None else cell_log_odds(by_stratum, residual, may_count)
     gain, alone, df_alone = _gains(by_stratum)
     return TestedTuples(
