@@ -13,6 +13,8 @@
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tests → columns with names, a graph
     interaction_summary.py     Interactions → a few lines of text
+    replicated.py              Replication: relevant variables in new samples, beside the first ones
+    variable_replication.py    Selection + new samples → tests of its variables, each in the way it was found
     replication.py             listed tuples and new samples → tests in the new samples
     number_replication.py      the same for one tuple and an outcome of numbers
     smooth_replication.py      significant tuples there, tested again beside smooth effects of cut numbers

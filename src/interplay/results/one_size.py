@@ -47,6 +47,7 @@ def one_size(selection: Selection, dimensions: int) -> Selection:
             replace(counts, run=place[counts.run]) for counts in selection.tuple_counts if counts.run in place
         ),
         tests=(),
+        replication=None,
         shortened=None,  # it is of the variables of all sizes
     )
 

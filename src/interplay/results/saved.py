@@ -12,6 +12,7 @@ from interplay.codes.tuple_counts import TupleCounts
 from interplay.files.archive import FileFormat, is_archive_of, read_archive, write_archive
 from interplay.results.interactions import Interactions
 from interplay.results.loaded import is_interactions, is_selection
+from interplay.results.replicated import Replication
 from interplay.results.result import Result
 from interplay.results.run import Run
 from interplay.results.selection import Selection
@@ -32,7 +33,8 @@ _SELECTION = FileFormat(
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, VariableCuts, OutcomeCuts,
-        Retest, SurvivalCurves, ArmPValues, VariableEffects, ShortList,
+        Retest, SurvivalCurves, ArmPValues, VariableEffects, ShortList, Replication,
+        Interactions, CovariateTests,
     ),
     in_words="saved selection",
     advice=": save it again",

@@ -15,6 +15,7 @@ from interplay.base.checks import check_int, shown
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.files.types import Check
 from interplay.results.one_size import one_size, selection_interactions
+from interplay.results.replicated import Replication
 from interplay.results.result import Result
 from interplay.results.run import Run
 from interplay.results.selection_summary import summary_html, summary_text
@@ -92,6 +93,8 @@ class Selection(Result):
         Direction and size of the effects of the relevant variables; see `effect_table`.
     shortened : ShortList, optional
         Groups of redundant variables and the short list; see `redundant_groups` and `short_list`.
+    replication : Replication, optional
+        With ``holdout=``, the tests of the relevant variables in the samples that were held out.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -110,6 +113,7 @@ class Selection(Result):
     tests: tuple[ArmPValues, ...] = ()
     effects: VariableEffects | None = None
     shortened: ShortList | None = None
+    replication: Replication | None = None
 
     @property
     def relevant(self) -> list[str]:
@@ -370,24 +374,76 @@ class Selection(Result):
         y: Any,
         *,
         strata: Any = None,
+        groups: Any = None,
+        covariates: Any = None,
         p_adjust: str | None = None,
         dimensions: int | None = None,
         run: int | str | None = None,
-    ) -> Interactions:
-        """Test the tuples that are significant interactions here, once each, in new samples.
+    ) -> Replication:
+        """Test the relevant variables in new samples, each in the way in which it was found.
 
-        See `Interactions.replicate`; ``.interactions().replicate()`` tests all tuples of the selection.
+        A variable found alone is tested by its ranks, its spread or its levels; one found given others given the same
+        variables; one found in tuples in the same tuple, at the same cuts: what it adds to its partners (gain), beyond
+        its own effect as well (synergy), or the product of ranks. p-values are adjusted for the number of relevant
+        variables alone. Classes and numbers are tested in linear models of scores and cells (Pillai's trace), times in
+        Cox's. The significant interactions are tested too: ``.interactions`` of the result is what
+        ``.interactions().only_significant().replicate()`` gives.
 
         Parameters
         ----------
+        groups : (n_samples,) array-like, table-like, or str, optional
+            Samples that belong together: p-values then come from 999 permutations of whole groups.
+        covariates : (n_samples,) array-like, table-like, or str or list of str, optional
+            Properties of the samples that every test is given.
         dimensions : int, optional
-            Number of members, as in `interactions`.
+            Number of members of the interactions, as in `interactions`.
         run : int or str, optional
-            With several comparisons of classes, the number or the name of one.
+            With several comparisons of classes, the number or the name of one, for the interactions.
         ...
+
+        Returns
+        -------
+        Replication
+            ``.table``, both studies side by side, ``.replicated``, ``.summary()`` and ``.interactions``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(800, 20))
+        >>> y = ((X[:, 3] > 0) ^ (X[:, 11] > 0)) | (X[:, 5] > 1)
+        >>> again = interplay.select(X[:400], y[:400], random_state=0).replicate(X[400:], y[400:])
+        >>> sorted(again.replicated), again.interactions.significant
+        (['x11', 'x3', 'x5'], [('x3', 'x11')])
         """
-        found = self.interactions(dimensions=dimensions, run=run)
-        return found.only_significant().replicate(X, y, strata=strata, p_adjust=p_adjust)
+        from interplay.results.variable_replication import replicate_variables
+
+        return replicate_variables(
+            self,
+            X,
+            y,
+            strata=strata,
+            groups=groups,
+            covariates=covariates,
+            p_adjust=p_adjust,
+            tuples=self._replicated_tuples(X, y, strata, groups, p_adjust, dimensions, run),
+        )
+
+    def _replicated_tuples(
+        self, X: Any, y: Any, strata: Any, groups: Any, p_adjust: str | None, dimensions: int | None, run: Any
+    ) -> Interactions | None:
+        """Test the significant interactions in new samples, where they have a test."""
+        if groups is not None or not self.has_tested_tuples or (len(self.comparisons) > 1 and run is None):
+            return None
+        found = self.interactions(dimensions=dimensions, run=run).only_significant()
+        return found.replicate(X, y, strata=strata, p_adjust=p_adjust)
+
+    @property
+    def has_tested_tuples(self) -> bool:
+        """Whether there are tests of interactions that new samples can repeat."""
+        is_time = "survival" in self.provenance
+        return not is_time and any(run.tested and run.outcome is not None for run in self.runs)
 
     def tuples_of(self, variable: str | int) -> pd.DataFrame:
         """Return the best tuples that contain a variable: its own, and those of other variables.
@@ -500,7 +556,7 @@ class Selection(Result):
 
     @property
     def redundant_groups(self) -> list[list[str]]:
-        """Groups of relevant variables that say nearly the same; the first of each, the most significant, represents it.
+        """Groups of relevant variables that say nearly the same; the first of each represents it.
 
         From the most to the least significant, a variable joins the group of the representative with which it has the
         strongest association, if that is at least `redundancy` (0.8 by default), else it starts a group. The

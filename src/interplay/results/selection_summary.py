@@ -24,6 +24,7 @@ def summary_text(selection: Selection) -> str:
             *_relevant_variables(selection),
             *short_list_lines(selection),
             *_retests_in_words(selection),
+            *([] if selection.replication is None else [selection.replication.headline()]),
             *_on_sparse_tuples(selection),
             *_cautions_in_words(selection),
         ]

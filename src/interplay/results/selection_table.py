@@ -55,6 +55,8 @@ def selection_table(selection: Selection) -> pd.DataFrame:
         columns["p_interaction"] = [one.p_adjusted for one in selection.verdicts]
     for retest in selection.retests:
         columns |= retest.columns(len(selection.names), selection.settings["level"])
+    if selection.replication is not None:
+        columns |= selection.replication.columns(len(selection.names))
     if len(selection.comparisons) > 1:
         columns["decision"] = [selection.runs[r].decision for r in best]
     if cautions := selection.cautions:
@@ -149,7 +151,7 @@ def annotate(selection: Selection, adata: Any, *, prefix: str) -> None:
         )
     table["partners"] = [", ".join(partners) for partners in table["partners"]]
     table = table.reindex([str(name) for name in adata.var_names])
-    for name in table.columns[table.columns.str.match("relevant|holds_|short_list")]:
+    for name in table.columns[table.columns.str.match("relevant|holds_|short_list|replicated")]:
         table[name] = table[name].eq(True)
     for words in table.columns.intersection(_TEXTS):  # an .h5ad file needs text without gaps
         table[words] = table[words].fillna("")

@@ -100,6 +100,7 @@ class SelectionSettings(SearchSettings):
     all_dimensions: tuple[int, ...] | None = None
     arms: tuple[str, ...] | None = None
     redundancy: float = REDUNDANCY
+    holdout: float | int | None = None
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:

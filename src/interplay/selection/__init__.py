@@ -7,6 +7,7 @@ The path of every question: call → study → plan → search (into a sink) →
     call.py             `select`: its arguments, in and out
     arguments.py        descriptions of arguments of `select`, `search_shard` and `MDFSSelector`
     task.py             arguments            → SelectionTask: study and settings, checked against each other
+    holdout.py          study, share         → samples to search in and samples held out, which test the finds
     runs.py             SelectionTask        → SearchedSelection: a search per comparison of classes and size of tuples
     exact_p_values.py   planes in 1D         → exact p-values of variables alone
     level_sums.py       codes + numbers      → samples and sums of scores of each level

@@ -59,6 +59,10 @@ SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
         Relevant variables whose association is at least this are redundant: ``.redundant_groups`` has them together,
         and ``.short_list`` chooses from one of each group. The association of two numbers is their absolute rank
         correlation, that of a number and labels the correlation ratio of the ranks, and that of labels Cramér's V.
+    holdout : float or int, optional
+        Share or number of samples that are kept out of the search, drawn at random within each class, or along the
+        numbers, and within strata; whole groups, where there are groups. Relevant variables are then tested in these
+        samples, as `Selection.replicate` does: ``.replication``, and columns of ``.table``.
     random_state
         ...
 

@@ -16,6 +16,7 @@ from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, handing_over
 from interplay.search.dimensions import Dimensions
 from interplay.selection.arguments import SELECTION_ARGUMENTS
+from interplay.selection.holdout import with_holdout
 from interplay.selection.runs import search_selection
 from interplay.selection.significance import selection_from
 from interplay.selection.task import check_selection
@@ -48,6 +49,7 @@ def select(
     discrete: Discrete = "auto",
     missing: str = "error",
     redundancy: float = 0.8,
+    holdout: float | int | None = None,
     random_state: Any = None,
     engine: AsEngine = "auto",
     n_jobs: int | None = None,
@@ -88,10 +90,10 @@ def select(
     kept = as_checkpoint(checkpoint)
     if random_state is None and kept is not None:
         arguments["random_state"] = kept.seed
-    task = task_of(**arguments)
+    task, held_out = task_of(**arguments).parts()
     found = search_selection(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept)
     with handing_over(lambda: found.runs[-1].gains, checkpoint=kept):
-        return selection_from(
+        selection = selection_from(
             found.runs,
             names=list(task.study.table.names),
             settings=found.task.settings,
@@ -99,6 +101,7 @@ def select(
             data=found,
             checkpoint=kept,
         )
+    return selection if held_out is None else with_holdout(selection, held_out)
 
 
 #: Checks arguments of `select`; an argument that is not given has the default of `select`.

@@ -31,6 +31,7 @@
     verdicts.py            tests of tuples    → interaction, additive, unclear
     association.py         two variables      → how much they say the same; groups of redundant variables
     short_list.py          columns + outcome  → variables that are relevant given each other, forward
+    replication_test.py    columns, new samples → p-values given other columns: classes, numbers, times, groups
     leaks.py               values + classes   → is a column a leak of the outcome, or an identifier?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     effects/               values + outcome   → direction and size of the effect of a variable, with intervals

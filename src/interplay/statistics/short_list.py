@@ -157,20 +157,20 @@ class _Study:
     def log_p_of(self, units: list[Unit], chosen: list[Unit]) -> list[float]:
         """Return ln p of units given others, and, of tuples, given their members."""
         base = np.vstack([self.always, *(centred_within(unit.columns, self.codes) for unit in chosen)])
-        basis = _basis(base)
-        targets = _basis(_beyond(self.targets, basis))
+        basis = orthonormal(base)
+        targets = orthonormal(beyond(self.targets, basis))
         found = []
         for unit in units:
             if len(unit.members) == 1:
                 found.append(self._log_p(unit, basis, targets))
                 continue
             own = [centred_within(self.beside[v], self.codes) for v in unit.members if v in self.beside]
-            wider = _basis(np.vstack([base, *own]))
-            found.append(self._log_p(unit, wider, _basis(_beyond(self.targets, wider))))
+            wider = orthonormal(np.vstack([base, *own]))
+            found.append(self._log_p(unit, wider, orthonormal(beyond(self.targets, wider))))
         return found
 
     def _log_p(self, unit: Unit, basis: FloatArray, targets: FloatArray) -> float:
-        added = _basis(_beyond(centred_within(unit.columns, self.codes), basis))
+        added = orthonormal(beyond(centred_within(unit.columns, self.codes), basis))
         return pillai_log_p(targets @ added.T, self.n_free - len(basis))
 
 
@@ -197,7 +197,7 @@ def pillai_log_p(products: FloatArray, n_free: int) -> float:
     return float(log_beta_cdf(1 - share, s * (n_free - larger) / 2, s * larger / 2))
 
 
-def _beyond(rows: FloatArray, basis: FloatArray) -> FloatArray:
+def beyond(rows: FloatArray, basis: FloatArray) -> FloatArray:
     """Return rows less their projection; rows that the basis determines become 0."""
     left = rows - (rows @ basis.T) @ basis
     squares, before = (left**2).sum(axis=1), (rows**2).sum(axis=1)
@@ -205,7 +205,7 @@ def _beyond(rows: FloatArray, basis: FloatArray) -> FloatArray:
     return np.asarray(left)
 
 
-def _basis(rows: FloatArray) -> FloatArray:
+def orthonormal(rows: FloatArray) -> FloatArray:
     """Return orthonormal rows that span the given ones; rows that are sums of others add none."""
     if not len(rows):
         return rows

@@ -102,11 +102,12 @@ def measure(
 ) -> MeasuredVariable:
     """Return direction and effects of a variable; all arguments are of the samples with a value of it.
 
-    With `is_u_shaped`, the distance from the median takes the place of the variable. With groups, intervals are by a
+    With `is_u_shaped`, the distance from the median takes the place of the variable, unless the outcome goes the same
+    way in both halves of its values. With groups, intervals are by a
     jackknife over these.
     """
     sizes = _Sizes(target, strata, groups)
-    if is_u_shaped:
+    if is_u_shaped and _turns(variable.values, target):
         return _u_shaped(variable, target, sizes)
     if len(variable.levels) == 2:
         return _of_two_levels(variable, target, sizes)
@@ -295,6 +296,24 @@ def _u_shaped(variable: Values, target: Target, sizes: _Sizes) -> MeasuredVariab
         each._replace(about="; ".join(filter(None, [each.about, "distance from the median"]))) for each in found.effects
     ]
     return found._replace(effects=named)
+
+
+def _turns(values: FloatArray, target: Target) -> bool:
+    """Say whether the outcome goes one way with the lower half of the values, and the other way with the upper half."""
+    if target.codes is not None:
+        distance = np.abs(values - np.median(values))
+        areas = [auc(distance, target.codes == case).value for case in range(len(target.labels))]
+        scores = (target.codes == int(np.argmax(np.abs(np.nan_to_num(areas, nan=0.5) - 0.5)))).astype(np.float64)
+    else:
+        numbers = target.numbers if target.numbers is not None else target.time
+        assert numbers is not None
+        scores = kinds.mid_ranks(numbers)
+    middle = np.median(values)
+    slopes = [
+        float(np.cov(kinds.mid_ranks(values[half]), scores[half])[0, 1]) if half.sum() > 1 else 0.0
+        for half in (values <= middle, values >= middle)
+    ]
+    return slopes[0] * slopes[1] < 0
 
 
 def _trend(said: str, effects: list[Effect]) -> MeasuredVariable:
