@@ -18,6 +18,7 @@ if _TYPE_CHECKING:
     from interplay.interaction.call import interactions
     from interplay.interaction.merge import merge_interactions
     from interplay.results.interactions import Interactions
+    from interplay.results.replicated import Replication
     from interplay.results.saved import load
     from interplay.results.selection import Selection
     from interplay.search.checkpoint import Checkpoint
@@ -40,6 +41,7 @@ __all__ = [
     "MaxGains",
     "NullFit",
     "Part",
+    "Replication",
     "SearchInterrupted",
     "Selection",
     "TupleTable",
@@ -72,6 +74,7 @@ _HOME = {
     "MaxGains": "interplay.base.arrays",
     "NullFit": "interplay.statistics.null_fit",
     "Part": "interplay.selection.part",
+    "Replication": "interplay.results.replicated",
     "SearchInterrupted": "interplay.engines.base",
     "Selection": "interplay.results.selection",
     "TupleTable": "interplay.tuples.table",

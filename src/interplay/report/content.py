@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray
 from interplay.codes.tuple_counts import TupleCounts
-from interplay.plots.correlation import group_spans, order_by_likeness
+from interplay.plots.correlation import group_spans, order_in_groups
 from interplay.plots.gains import contrast_places
 from interplay.plots.p_values import p_histogram
 from interplay.plots.style import are_ordered
@@ -148,7 +148,11 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
             for tells, one, mates, v in zip(has_verdict, verdicts, partners, rows, strict=True)
         ],
         **({"found": table["found"].to_list()} if selection.tests else {}),
-        **({"listed": table["short_list"].astype(int).tolist()} if selection.short_list else {}),
+        **(
+            {"listed": table["short_list"].astype(int).tolist()}
+            if len(selection.ranked) > 1 and selection.short_list
+            else {}
+        ),
         **({} if selection.effects is None else _effects(selection, selection.effects, rows)),
     }
 
@@ -277,9 +281,9 @@ def _null_fit(label: str, fit: NullFit, n_points: int) -> dict[str, Any]:
 def _correlation(selection: Selection, names: ReportNames) -> dict[str, Any]:
     n = min(len(selection.correlation), MAX_CORRELATED)
     correlation = selection.correlation[:n, :n]
-    order = order_by_likeness(correlation)
-    variables = selection.ranked[:n][order].tolist()
     groups = selection.redundant_groups
+    order = order_in_groups(correlation, selection.relevant[:n], groups)
+    variables = selection.ranked[:n][order].tolist()
     return {
         "rows": [names.place_of(v) for v in variables],
         "r": numbers(correlation[np.ix_(order, order)], 3),

@@ -37,7 +37,7 @@ def shown_variables(selection: Selection, n_rows: int) -> pd.DataFrame:
         columns["effect (95 % interval)"] = [effect_in_words(selection.effects, row) for row in rows]
     if selection.tests:
         columns["found"] = [selection.found[v] for v in top]
-    if selection.shortened is not None and len(selection.shortened.variable):
+    if len(top) > 1 and selection.shortened is not None and len(selection.shortened.variable):
         listed = set(selection.shortened.variable.tolist())
         columns["short list"] = ["yes" if v in listed else "" for v in top]
     partners = [_partners_in_words(selection, v) for v in top]
