@@ -20,6 +20,7 @@ if _TYPE_CHECKING:
     from interplay.planning.call import power
     from interplay.results.combined import Combined
     from interplay.results.interactions import Interactions
+    from interplay.results.replicated import Replication
     from interplay.results.saved import load
     from interplay.results.selection import Selection
     from interplay.search.checkpoint import Checkpoint
@@ -46,6 +47,7 @@ __all__ = [
     "MaxGains",
     "NullFit",
     "Part",
+    "Replication",
     "SearchInterrupted",
     "Selection",
     "TupleTable",
@@ -83,6 +85,7 @@ _HOME = {
     "MaxGains": "interplay.base.arrays",
     "NullFit": "interplay.statistics.null_fit",
     "Part": "interplay.selection.part",
+    "Replication": "interplay.results.replicated",
     "SearchInterrupted": "interplay.engines.base",
     "Selection": "interplay.results.selection",
     "TupleTable": "interplay.tuples.table",

@@ -114,7 +114,8 @@ def test_the_table_on_stdout_is_nothing_but_the_table(command, data: Path, where
     done = command("run", data, "--target", "outcome", "-k", 2, "--seed", 1, *where)
     lines = done.out.splitlines()
     of_gains = "variable,gain,p_value,p_adjusted,relevant,partners,discretization,gain_alone,synergy"
-    assert lines[0] == f"{of_gains},verdict,interacting,p_interaction"
+    of_effects = "direction,effect,effect_low,effect_high,effect_kind,representative,short_list"
+    assert lines[0] == f"{of_gains},{of_effects},verdict,interacting,p_interaction"
     assert len(lines) == 21
     assert done.err == ""
 

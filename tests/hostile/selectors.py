@@ -63,6 +63,7 @@ AREA = Area(
             "^min_features=3 must not be larger",
         ),
         refused("`redundancy=0`", lambda: fitted(redundancy=0), "'redundancy' parameter", theirs="must be "),
+        refused("`short_list=2`", lambda: fitted(short_list=2), "'short_list' parameter", theirs="must be "),
         refused("`max_features=0`", lambda: fitted(max_features=0), "'max_features' parameter", theirs="must be "),
         refused(
             "`sample_weight`",

@@ -247,6 +247,9 @@ AREA = Area(
         # --- select
         refused("`level=0`", lambda: selected(level=0), "^level must be"),
         refused("`level=1`", lambda: selected(level=1), "^level must be"),
+        refused("`redundancy=0`", lambda: selected(redundancy=0), "^redundancy must be"),
+        refused("`redundancy=1.5`", lambda: selected(redundancy=1.5), "^redundancy must be"),
+        refused('`redundancy="high"`', lambda: selected(redundancy="high"), "^redundancy must be"),
         refused("`level=nan`", lambda: selected(level=float("nan")), "^level must be"),
         refused('`p_adjust="tukey"`', lambda: selected(p_adjust="tukey"), "^p_adjust must be one of"),
         refused('`fit="normal"`', lambda: selected(fit="normal"), "^fit must be one of"),

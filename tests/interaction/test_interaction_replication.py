@@ -146,8 +146,9 @@ def test_a_selection_is_replicated():
     X, y = people(4)
     selection = interplay.select(X, y, dimensions=2, random_state=0)
     again = selection.replicate(*people(6))
-    assert again.significant == [("g3", "smokes")]
-    assert len(again) == 1
+    assert again.interactions.significant == [("g3", "smokes")]
+    assert len(again.interactions) == 1
+    assert {"g3", "smokes"} <= set(again.replicated)
     assert len(selection.interactions().replicate(*people(6))) == len(selection.interactions())
     nothing = interplay.select(X, np.random.default_rng(0).permutation(y), dimensions=2, random_state=0)
     assert len(nothing.replicate(*people(6))) == 0

@@ -29,7 +29,7 @@ def test_a_selection_says_interaction(settings, tmp_path):
     for one in (selection, interplay.load(tmp_path / "run")):
         table = one.table.set_index("variable")
         assert table.loc[["x2", "x9"], "verdict"].tolist() == ["interaction"] * 2
-        assert set(table.loc[~table["relevant"], "verdict"]) == {"untested"}
+        assert set(table.loc[~table["relevant"], "verdict"]) == {""}
         assert one.interactions().significant == [("x2", "x9")]
         assert one.interactions().n_tests == 105
         everything = interplay.interactions(
@@ -79,8 +79,8 @@ def test_the_parts_of_a_selection_s_tuples_are_tested_too(tmp_path):
         assert pairs.significant == [("x2", "x9")]
         assert pairs.n_tests == 2 * 105  # pairs and triples share the error rate
         assert one.verdict_of("x2").p_value == interplay.interactions(X, y).tested.p_value[0]
-        assert pairs.replicate(*xor(12)).significant == [("x2", "x9")]
-        assert one.replicate(*xor(12), dimensions=2).significant == [("x2", "x9")]
+        assert pairs.replicate(*xor(12)).interactions.significant == [("x2", "x9")]
+        assert one.replicate(*xor(12), dimensions=2).interactions.significant == [("x2", "x9")]
     with pytest.raises(ValueError, match="dimensions must be a whole number from 2 to 3"):
         selection.interactions(dimensions=4)
 
@@ -101,4 +101,4 @@ def test_a_selection_over_several_dimensions_has_tests_of_each_size() -> None:
     assert triples.n_tests == 2 * 1140
     with pytest.raises(ValueError, match=r"dimensions must be a whole number from 2 to 3, not 4"):
         selection.interactions(dimensions=4)
-    assert selection.replicate(X, y).significant == [("x3", "x11")]
+    assert selection.replicate(X, y).interactions.significant == [("x3", "x11")]

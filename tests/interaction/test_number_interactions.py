@@ -317,7 +317,7 @@ def test_tuples_of_a_selection() -> None:
     assert verdicts[["x0", "x1"]].tolist() == ["additive"] * 2
     synergies = selection.synergies(top=1).set_index("variable")
     assert synergies.loc["x4", "effect"] == pytest.approx(found.tested.effect[0])
-    assert selection.replicate(X, y).significant == [("x4", "x7")]
+    assert selection.replicate(X, y).interactions.significant == [("x4", "x7")]
 
 
 def test_dosages_are_products_of_statsmodels() -> None:

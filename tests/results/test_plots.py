@@ -14,7 +14,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 import interplay
-from interplay.plots.correlation import group_spans, order_by_likeness
+from interplay.plots.correlation import group_spans, order_by_likeness, order_in_groups
 from interplay.plots.p_values import p_histogram
 from interplay.plots.synergies import spring_layout, synergy_network
 from interplay.plots.why import lay_out, share_around
@@ -104,6 +104,13 @@ def test_order_keeps_groups_whole() -> None:
     assert sorted(order.tolist()) == list(range(30))
     assert np.count_nonzero(np.diff(group[order])) == 5
     assert group_spans(["a", "b", "c"], [["a"], ["c", "b"]]) == [(1, 2)]
+    apart = np.array([[1, 0.9, 0.1], [0.9, 1, 0.2], [0.1, 0.2, 1]])
+    assert order_in_groups(apart, ["a", "b", "c"], [["a", "c"], ["b"]]).tolist() in (
+        [0, 2, 1],
+        [2, 0, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+    )
 
 
 def test_synergy_network_joins_partners(xor) -> None:

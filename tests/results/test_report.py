@@ -257,6 +257,7 @@ def test_wide_tables_stay_below_five_megabytes(xor, monkeypatch, n_vars: int, le
         is_relevant=xor.is_relevant[order],
         ranked=np.flatnonzero(xor.is_relevant[order]),
         correlation=np.empty((0, 0)),
+        shortened=None,
     )
     asked = 0
     tuples = MaxGains.tuples
@@ -378,7 +379,7 @@ def test_the_report_tells_interactions_from_effects_that_add_up(three_kinds) -> 
         for edge, kind in zip(data["network"]["edges"], data["network"]["interacts"], strict=True)
     }
     assert joined == {("v1", "v2"): 0, ("v10", "v11"): 1, ("v20", "v21"): 1}
-    assert "verdict" in three_kinds.summary()
+    assert "(interaction)" in three_kinds.summary()
 
 
 def test_plots_say_what_the_partner_is(three_kinds) -> None:
@@ -392,4 +393,4 @@ def test_nothing_is_called_an_interaction_without_a_test(three_kinds) -> None:
     words = " ".join(summary_sentences(untested)) + untested.plot.why("v10").get_title()
     assert "interact with" not in words
     assert "was not tested" in words
-    assert set(untested.table["verdict"]) == {"untested"}
+    assert set(untested.table["verdict"]) == {"", "untested"}

@@ -113,7 +113,8 @@ def test_one_dimension_of_several_is_what_it_is_by_itself(data, found, k):
     assert alone.relevant == among.relevant
     assert alone.settings == among.settings
     # Interactions of several sizes of tuples share the error rate, and only tuples of relevant variables are tested.
-    of_tests = ["verdict", "interacting", "p_interaction"]
+    of_tests = ["verdict", "interacting", "p_interaction", "direction", "effect", "effect_low", "effect_high"]
+    of_tests += ["effect_kind", "representative", "short_list"]
     assert alone.table.drop(columns=of_tests).equals(among.table.drop(columns=of_tests))
     assert alone.null_fit.summary() == among.null_fit.summary()
     assert not among.tests

@@ -137,10 +137,28 @@ def test_pictures_and_counts_are_of_the_tuple_that_is_shown(found):
         getattr(found.plot, name)()
     assert found.plot.gains(dimensions=2).get_title() == "2D"
     found.plot.null_fit(run="2D")
-    with pytest.raises(
-        ValueError, match=r"run is needed, as there are 3 comparisons: give a number, or one of \['1D', '2D', '3D'"
-    ):
-        found.plot.null_fit()
+    worst = found.plot.null_fit()  # without a name, the fit that describes its reference variables least well
+    named = {test.name: test.null_fits[0].ks_p for test in found.tests if test.null_fits}
+    named |= {f"{run.dimensions}D": run.null_fit.ks_p for run in found.runs}
+    named = {name: p for name, p in named.items() if not np.isnan(p)}  # exact tests fit nothing
+    assert worst.get_title().partition(":")[0] == min(named, key=named.get)
+    found.plot.null_fit(run="synergy 2")
+    found.plot.null_histogram()
+
+
+def test_the_picture_of_a_default_result_does_not_contradict_itself(found):
+    """Every relevant variable lies above all that are not, and above chance."""
+    pytest.importorskip("matplotlib").use("Agg")
+    lines = {line.get_label(): line.get_ydata() for line in found.plot.gains().lines}
+    relevant = lines[f"relevant ({len(found.relevant)})"]
+    assert relevant.min() > lines["not relevant"].max()
+    assert (relevant > lines["by chance"][: len(relevant)]).all()
+    pairs = found.plot.gains(dimensions=2)
+    n_pairs = len(found.of_dimension(2).relevant)
+    assert any(line.get_label() == f"relevant ({n_pairs})" for line in pairs.lines)
+
+
+def test_synergies_are_of_tuples_of_all_sizes(found):
     together = found.synergies(top=1)
     assert set(together["partners"].map(len)) == {1, 2}
 
@@ -156,7 +174,7 @@ def test_the_command_line_and_its_settings_file(data, tmp_path, monkeypatch, cap
         *options, "-k", "1,2", "--arm", "alone", "--arm", "pairs", "--format", "csv", "--write-config", "a.toml"
     )
     assert first.code == 0
-    assert first.out.splitlines()[0].endswith("synergy,found,p_alone,p_pairs,verdict,interacting,p_interaction")
+    assert first.out.splitlines()[0].endswith("short_list,found,p_alone,p_pairs,verdict,interacting,p_interaction")
     assert command("run", "--config", "a.toml", "--format", "csv", "data.csv").out == first.out
     assert "1+2D" in command(*options, "-k", "1,2").out
     assert "not a valid integer" in command(*options, "-k", "1,x").error_line

@@ -175,7 +175,8 @@ class TestSelection:
     def test_table(self, result: Selection) -> None:
         assert list(result.table.columns) == [
             "variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone",
-            "synergy", "verdict", "interacting", "p_interaction",
+            "synergy", "direction", "effect", "effect_low", "effect_high", "effect_kind", "representative",
+            "short_list", "verdict", "interacting", "p_interaction",
         ]  # fmt: skip
         assert result.table["variable"].tolist() == [f"x{v}" for v in range(25)]
         assert set(result.table.loc[result.table["relevant"], "variable"]) == set(result.relevant)

@@ -34,9 +34,11 @@ def assert_same(a: interplay.Selection, b: interplay.Selection, *, tested: bool 
     if tested:
         assert a.table.equals(b.table)
     else:
-        of_tests = ["verdict", "interacting", "p_interaction"]
+        of_tests = ["verdict", "interacting", "p_interaction", "direction", "effect", "effect_low", "effect_high"]
+        of_tests += ["effect_kind", "representative", "short_list"]
         assert a.table.drop(columns=of_tests).equals(b.table.drop(columns=of_tests))
-        assert set(a.table["verdict"]) == {"untested"}
+        assert set(a.table["verdict"]) <= {"", "untested"}
+        assert set(a.table["direction"]) == {""}
     assert a.contrast.equals(b.contrast)
     for run, other in zip(a.runs, b.runs, strict=True):
         assert np.array_equal(run.gains.tuples_by_group, other.gains.tuples_by_group)

@@ -121,10 +121,22 @@ class TestSameAsSelect:
         theirs = {name: p.default for name, p in inspect.signature(interplay.select).parameters.items()}
         assert ours.pop("min_features") == 0
         assert ours.pop("max_features") is None
-        assert ours.pop("redundancy") is None
+        assert ours.pop("redundancy") is None  # none is left out, and groups are those of select
+        assert ours.pop("short_list") is False
         theirs["null_fit"] = theirs.pop("fit")
         # What belongs to one run and not to a model that is fitted many times.
-        for name in ("X", "y", "strata", "groups", "covariates", "stability", "checkpoint"):
+        beside = (
+            "strata",
+            "groups",
+            "covariates",
+            "offset",
+            "entry",
+            "stability",
+            "checkpoint",
+            "redundancy",
+            "holdout",
+        )
+        for name in ("X", "y", *beside, "redundancy", "holdout"):
             theirs.pop(name, None)
         assert ours == theirs
 

@@ -27,6 +27,20 @@ class NumberOrAuto(click.ParamType):  # type: ignore[type-arg, unused-ignore]
             self.fail(f"{value!r} is neither a whole number nor 'auto'.", param, ctx)
 
 
+class ShareOrNumber(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A share such as 0.3, or a whole number."""
+
+    name = "share|number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | int:
+        if isinstance(value, int | float):
+            return value
+        try:
+            return int(value) if value.strip().lstrip("-").isdecimal() else float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a share such as 0.3 nor a whole number.", param, ctx)
+
+
 class DimensionsOrAuto(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """A whole number, several with commas between them, or the word auto."""
 
@@ -99,6 +113,11 @@ SELECT_OPTIONS = (
            help="Columns whose values are used as levels, without cutting; may be repeated."),
     option("--missing", type=click.Choice(MISSING_CHOICES), default="error",
            help="Missing values: refuse them, make them a level, or draw them from the observed values."),
+    option("--redundancy", type=float, default=0.8,
+           help="Relevant variables with at least this association (absolute rank correlation, or its analogue for "
+           "labels) are redundant; the short list has one of each group at most."),
+    option("--holdout", type=ShareOrNumber(), metavar="SHARE|NUMBER",
+           help="Keep this share or number of samples out of the search, and test relevant variables in them."),
     option("--seed", "random_state", type=int,
            help="Seed of all random draws, to repeat a run.  [default: drawn at random and shown]"),
     option("--engine", default="auto", metavar="NAME", help="Where to compute; see `interplay info`."),

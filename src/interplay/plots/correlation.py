@@ -35,6 +35,17 @@ def order_by_likeness(correlation: FloatArray) -> IntArray:
     return np.asarray(leaves_list(linkage(squareform(distance, checks=False), method="single")), dtype=np.int64)
 
 
+def order_in_groups(correlation: FloatArray, names: Sequence[str], groups: Sequence[Sequence[str]]) -> IntArray:
+    """Return an order that puts similar variables side by side, and the members of every group next to each other."""
+    order = order_by_likeness(correlation).tolist()
+    group_of = {name: number for number, group in enumerate(groups) for name in group}
+    by_group: dict[int, list[int]] = {}
+    for v in order:
+        # A variable without a group is one of its own; dicts keep the order in which groups are met.
+        by_group.setdefault(group_of.get(names[v], -1 - v), []).append(v)
+    return np.array([v for members in by_group.values() for v in members], dtype=np.int64)
+
+
 def group_spans(order: Sequence[str], groups: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
     """Return first place and length in `order` of each group of two or more."""
     place = {name: i for i, name in enumerate(order)}
@@ -62,7 +73,7 @@ def plot_correlation(
     names : list of str
         Of the n variables, all different.
     groups : list of list of str, optional
-        Names to frame, as `Selection.clusters` gives them.
+        Names to frame, as `Selection.redundant_groups` or `Selection.clusters` give them.
     """
     n = len(names)
     correlation = check_numbers("correlation", correlation, (n, n))
@@ -72,7 +83,7 @@ def plot_correlation(
         return say_instead(ax, "no relevant variables, or too many to correlate")
     from matplotlib.patches import Rectangle
 
-    order = order_by_likeness(correlation)
+    order = order_in_groups(correlation, names, groups)
     image = ax.imshow(correlation[np.ix_(order, order)], cmap=diverging_colours(), vmin=-1, vmax=1)
     for start, length in group_spans([names[v] for v in order], groups):
         ax.add_patch(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray
+from interplay.base.arrays import BoolArray, FloatArray
 from interplay.base.checks import check_numbers
 from interplay.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, say_instead
 
@@ -51,6 +51,35 @@ def plot_p_values(
     if len(order) > 50:
         ax.set_xscale("log")
     ax.set(xlabel="rank", ylabel=r"$-\log_{10}$ p", title=title)
+    ax.legend(frameon=False)
+    return ax
+
+
+def chance_evidence(n: int) -> FloatArray:
+    """Return the −log10 p that the smallest, second smallest, … of n p-values have by chance, (n,).
+
+    Examples
+    --------
+    >>> chance_evidence(4).round(3).tolist()
+    [0.903, 0.426, 0.204, 0.058]
+    """
+    return np.asarray(-np.log10((np.arange(1, n + 1) - 0.5) / max(n, 1)))
+
+
+def plot_evidence(log_p: FloatArray, is_relevant: BoolArray, *, title: str = "", ax: Axes | None = None) -> Axes:
+    """Draw p-values against their rank, relevant variables marked, beside those that chance alone would give."""
+    log_p = check_numbers("log_p", log_p, (None,))
+    is_relevant = check_numbers("is_relevant", is_relevant, log_p.shape).astype(bool)
+    ax = axes_or_new(ax, 5, 3.6)
+    order = np.argsort(log_p, kind="stable")
+    order = order[np.isfinite(log_p[order])]
+    rank, evidence, marked = np.arange(1, len(order) + 1), minus_log10(log_p[order]), is_relevant[order]
+    ax.plot(rank, chance_evidence(len(order)), color=CONTRAST, linewidth=1.2, label="by chance")
+    ax.plot(rank[~marked], evidence[~marked], ".", color=IRRELEVANT, markersize=4, label="not relevant")
+    ax.plot(rank[marked], evidence[marked], "o", color=RELEVANT, markersize=4, label=f"relevant ({marked.sum()})")
+    if len(order) > 50:
+        ax.set_xscale("log")
+    ax.set(xlabel="rank", ylabel=r"$-\log_{10}$ p over all tests", title=title)
     ax.legend(frameon=False)
     return ax
 

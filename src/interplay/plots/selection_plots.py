@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from interplay.base.checks import check_int
 from interplay.plots.correlation import plot_correlation
 from interplay.plots.gains import plot_gains
-from interplay.plots.p_values import plot_p_histogram, plot_p_values
+from interplay.plots.p_values import plot_evidence, plot_p_histogram, plot_p_values
 from interplay.plots.stability import plot_stability
 from interplay.plots.style import shortened
 from interplay.plots.survival import plot_survival
@@ -22,8 +23,8 @@ from interplay.statistics.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTEST
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from interplay.results.run import Run
     from interplay.results.selection import Selection
+    from interplay.statistics.null_fit import NullFit
 
 
 _VERDICT_TITLES = {
@@ -43,14 +44,19 @@ class SelectionPlots:
     def gains(self, ax: Axes | None = None, *, dimensions: int | None = None) -> Axes:
         """Draw the gains against their rank, with the relevant variables marked.
 
-        With several dimensions, `dimensions` is the size of the tuples; by default the largest.
+        With several dimensions, gains of different sizes of tuples are not comparable, and variables are also found by
+        tests that have no gain. So p-values are drawn against their rank, over all ways in which a variable can be
+        found, beside those that chance alone would give. With `dimensions`, gains and relevant variables are those of
+        tuples of this size alone.
         """
         s = self._selection
+        if s.tests and dimensions is None:
+            return plot_evidence(s.log_p, s.is_relevant, ax=ax)
         k = s.dimensions[-1] if dimensions is None else dimensions
         of_size = s.of_dimension(k)
         return plot_gains(
             of_size.table["gain"].to_numpy(),
-            s.is_relevant,
+            of_size.is_relevant,
             contrast_gain=np.concatenate([run.gains.contrast_gain for run in of_size.runs]),
             title=f"{k}D",
             ax=ax,
@@ -65,19 +71,24 @@ class SelectionPlots:
     def null_fit(self, ax: Axes | None = None, *, run: int | str | None = None) -> Axes:
         """Draw the p-values of the reference variables against those a perfect fit would have (Q–Q).
 
-        With several runs, `run` is the number or the name of one; with several dimensions, a name such as "2D".
+        With several comparisons of classes, `run` is the number or the name of one. With several dimensions, it is a
+        name such as "2D", or that of a test, such as "synergy 2"; by default the fit that describes its reference
+        variables least well.
         """
-        return self._run(run).null_fit.plot(ax=ax)
+        name, fit = self._fit(run)
+        drawn = fit.plot(ax=ax)
+        if name and run is None:
+            drawn.set_title(f"{name}: {drawn.get_title()}")
+        return drawn
 
     def null_histogram(self, ax: Axes | None = None, *, run: int | str | None = None) -> Axes:
         """Draw how often each p-value occurs, in the reference variables and in all, with the fitted line."""
-        chosen = self._run(run)
-        fit = chosen.null_fit
+        name, fit = self._fit(run)
         return plot_p_histogram(
             fit.p_values(),
             fit.reference_p,
             reference="contrast variables" if fit.n_contrast else "irrelevant variables",
-            title=fit.title,
+            title=f"{name}: {fit.title}" if name and run is None else fit.title,
             ax=ax,
         )
 
@@ -94,10 +105,13 @@ class SelectionPlots:
             ax=ax,
         )
 
-    def correlation(self, ax: Axes | None = None, *, threshold: float = 0.99) -> Axes:
-        """Draw the correlations between the relevant variables; frames are the groups of ``clusters(threshold)``."""
+    def correlation(self, ax: Axes | None = None, *, threshold: float | None = None) -> Axes:
+        """Draw the correlations between the relevant variables; frames are groups of redundant variables.
+
+        The groups are ``redundant_groups``, or, with a `threshold`, those of ``clusters(threshold)``.
+        """
         s = self._selection
-        groups = s.clusters(threshold) if len(s.correlation) else []
+        groups = s.redundant_groups if threshold is None else s.clusters(threshold) if len(s.correlation) else []
         return plot_correlation(s.correlation, s.relevant[: len(s.correlation)], groups, ax=ax)
 
     def synergies(self, ax: Axes | None = None, *, max_variables: int = 60) -> Axes:
@@ -154,6 +168,16 @@ class SelectionPlots:
         names = [s.names[v] for v in counts.members.tolist()]
         return plot_survival(curves, names, counts.level_names, title=", ".join(map(shortened, names)), ax=ax)
 
-    def _run(self, run: int | str | None) -> Run:
-        runs = self._selection.runs
-        return runs[chosen_run(run, [self._selection.label_of(each) for each in runs])]
+    def _fit(self, run: int | str | None) -> tuple[str, NullFit]:
+        """Return a null fit with its name: that of a run or of a test, or the one that fits least well."""
+        s = self._selection
+        labels = [s.label_of(each) for each in s.runs]
+        of_tests = {test.name: test.null_fits[0] for test in s.tests if len(test.null_fits) == 1}
+        if isinstance(run, str) and run not in labels and run in of_tests:
+            return run, of_tests[run]
+        if run is None and s.tests:
+            fits = list(zip(labels, (each.null_fit for each in s.runs), strict=True)) + list(of_tests.items())
+            fitted = [(name, fit) for name, fit in fits if not math.isnan(fit.ks_p)]
+            return min(fitted, key=lambda named: named[1].ks_p) if fitted else fits[0]
+        number = chosen_run(run, labels)
+        return labels[number], s.runs[number].null_fit

@@ -16,16 +16,18 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray
 from interplay.codes.tuple_counts import TupleCounts
-from interplay.plots.correlation import group_spans, order_by_likeness
+from interplay.plots.correlation import group_spans, order_in_groups
 from interplay.plots.gains import contrast_places
 from interplay.plots.p_values import p_histogram
 from interplay.plots.style import are_ordered
 from interplay.plots.synergies import spring_layout, synergy_network
 from interplay.report.verdict_words import verdict_sentence
+from interplay.results.shown_variables import cell_of, effect_in_words
 from interplay.statistics.p_values import significance_order
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
+    from interplay.statistics.effects.variable_effects import VariableEffects
     from interplay.statistics.null_fit import NullFit
     from interplay.statistics.verdicts import Verdict
 
@@ -41,6 +43,8 @@ MAX_CURVE_POINTS = 400
 MAX_FITS = 200
 MAX_POINTS_OF_ALL_FITS = 20_000
 MAX_NAME_LENGTH = 200
+#: All effects are listed for this many variables, up to a number each.
+MAX_WITH_EFFECTS, MAX_EFFECTS = 2000, 12
 
 
 class ReportNames:
@@ -67,6 +71,7 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "dimensions": selection.dimensions[-1],
         "comparisons": len(selection.comparisons),
         "level": selection.settings["level"],
+        "redundancy": None if selection.shortened is None else selection.shortened.threshold,
         "adjusted": selection.settings["p_adjust"] != "none",
         "runs": [
             {
@@ -106,9 +111,10 @@ def _rows_that_fit(selection: Selection) -> list[int]:
     relevant = selection.is_relevant[order]
     order = np.concatenate([selection.ranked, order[~relevant]])
     # A row is its name, about six numbers and its partners by number; partners without a row need their names too.
+    # Relevant variables have a direction and effects in words beside.
     size_of_name = np.array([len(json.dumps(_cut(name))) for name in selection.names])
     n_partners = selection.dimensions[-1] - 1
-    sizes = size_of_name[order] + 70 + 6 * n_partners
+    sizes = size_of_name[order] + 90 + 6 * n_partners + 200 * selection.is_relevant[order]
     if sizes.sum() > MAX_TABLE_BYTES:
         sizes = sizes + n_partners * int(size_of_name.mean())
     n_rows = int(np.searchsorted(np.cumsum(sizes), MAX_TABLE_BYTES, side="right"))
@@ -138,11 +144,38 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
         "verdict": [one.verdict if tells else "" for tells, one in zip(has_verdict, verdicts, strict=True)],
         "pInteraction": numbers([one.p_adjusted for one in verdicts]),
         "said": [
-            verdict_sentence(one, _part(selection, one, len(mates) + 1)) if tells else ""
-            for tells, one, mates in zip(has_verdict, verdicts, partners, strict=True)
+            verdict_sentence(one, _part(selection, one, len(mates) + 1), cell_of(selection, v)) if tells else ""
+            for tells, one, mates, v in zip(has_verdict, verdicts, partners, rows, strict=True)
         ],
         **({"found": table["found"].to_list()} if selection.tests else {}),
         **({"stability": numbers(table["stability"], 3)} if selection.stability is not None else {}),
+        **(
+            {"listed": table["short_list"].astype(int).tolist()}
+            if len(selection.ranked) > 1 and selection.short_list
+            else {}
+        ),
+        **({} if selection.effects is None else _effects(selection, selection.effects, rows)),
+    }
+
+
+def _effects(selection: Selection, effects: VariableEffects, rows: list[int]) -> dict[str, Any]:
+    """Return direction and size of the main effect of each row, and all its effects in words."""
+    columns = effects.columns(len(selection.names))
+    places: dict[int, list[int]] = {}
+    for place, v in enumerate(effects.variable.tolist()):
+        places.setdefault(v, []).append(place)
+    in_words = {
+        v: [effect_in_words(effects, place) for place in places[v][:MAX_EFFECTS]]
+        for v in rows[:MAX_WITH_EFFECTS]
+        if v in places
+    }
+    return {
+        "direction": [columns["direction"][v] for v in rows],
+        "effect": numbers(columns["effect"][rows], 5),
+        "effectLow": numbers(columns["effect_low"][rows], 5),
+        "effectHigh": numbers(columns["effect_high"][rows], 5),
+        "effectKind": [columns["effect_kind"][v] for v in rows],
+        "effects": [[text for text in in_words.get(v, []) if text] for v in rows],
     }
 
 
@@ -248,9 +281,9 @@ def _null_fit(label: str, fit: NullFit, n_points: int) -> dict[str, Any]:
 def _correlation(selection: Selection, names: ReportNames) -> dict[str, Any]:
     n = min(len(selection.correlation), MAX_CORRELATED)
     correlation = selection.correlation[:n, :n]
-    order = order_by_likeness(correlation)
+    groups = selection.redundant_groups
+    order = order_in_groups(correlation, selection.relevant[:n], groups)
     variables = selection.ranked[:n][order].tolist()
-    groups = selection.clusters() if n else []
     return {
         "rows": [names.place_of(v) for v in variables],
         "r": numbers(correlation[np.ix_(order, order)], 3),
@@ -261,10 +294,9 @@ def _correlation(selection: Selection, names: ReportNames) -> dict[str, Any]:
 
 def _groups(selection: Selection, names: ReportNames) -> list[list[int]]:
     """Return the groups of two or more redundant variables."""
-    if len(selection.correlation) != len(selection.ranked):
-        return []
     number_of = dict(zip(selection.relevant, selection.ranked.tolist(), strict=True))
-    return [[names.place_of(number_of[name]) for name in group] for group in selection.clusters() if len(group) > 1]
+    groups = selection.redundant_groups
+    return [[names.place_of(number_of[name]) for name in group] for group in groups if len(group) > 1]
 
 
 def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:

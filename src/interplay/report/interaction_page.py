@@ -178,7 +178,7 @@ def _table(result: Interactions) -> str:
         return _nearest(result)
     has_effect = bool(np.isfinite(result.tested.estimate).any())
     named = "log odds ratio" if isinstance(result.tested, TestedTuples) else effect_in_words(result)
-    effect = [named, "95 % interval"] if has_effect else ["largest residual", "where"]
+    effect = _effect_names(result, named)
     before = "log odds, first" if isinstance(result.tested, TestedTuples) else "effect, first"
     first = [] if result.first is None else ["p, first", *([before] if has_effect else [])]
     statistic = "G²" if result.scale is None else "F"
@@ -219,6 +219,35 @@ def _nearest(result: Interactions) -> str:
     )
 
 
+def _effect_names(result: Interactions, named: str) -> list[str]:
+    """Return the names of columns about effects: of whole tuples, or in the cells that depart most."""
+    tested = result.tested
+    where = ["where"] if np.isfinite(tested.residual).any() else []
+    if np.isfinite(tested.estimate).any() or np.isfinite(tested.cell_effect).any():
+        return [named, "95 % interval", *where]
+    return ["largest residual", *where]
+
+
+def _effect_of(result: Interactions, row: int) -> list[str]:
+    """Return the cells about the effect of a tuple; "–" where there is none."""
+    tested, names = result.tested, _effect_names(result, "")
+    where = [cell_in_words(result, row) or "–"] if names[-1] == "where" else []
+    if names[0] == "largest residual":
+        return [_number(tested.residual[row]), *where]
+    whole = (tested.estimate[row], tested.ci_low[row], tested.ci_high[row])
+    value, low, high = (
+        whole
+        if np.isfinite(whole[0])
+        else (
+            tested.cell_effect[row],
+            tested.cell_low[row],
+            tested.cell_high[row],
+        )
+    )
+    interval = f"{_number(low)} … {_number(high)}" if np.isfinite(low) else "–"
+    return [_number(value), interval, *where]
+
+
 def _has_tests_beside(result: Interactions) -> bool:
     return isinstance(result.tested, TestedNumbers) and not result.is_permuted
 
@@ -239,10 +268,7 @@ def _row(result: Interactions, row: int, has_effect: bool) -> str:
         if result.is_significant[row]
         else f'<span class="badge no">{escape(_why_not(result, row))}</span>'
     )
-    if has_effect:
-        effect = [_number(tested.estimate[row]), f"{_number(tested.ci_low[row])} … {_number(tested.ci_high[row])}"]
-    else:
-        effect = [_number(tested.residual[row]), cell_in_words(result, row)]
+    effect = _effect_of(result, row)
     cells = [
         _td(" × ".join(printable(name) for name in result.members_of(row)), names=True),
         _td(_number(tested.statistic[row])),
@@ -252,7 +278,7 @@ def _row(result: Interactions, row: int, has_effect: bool) -> str:
         f"<td>{badge}</td>",
         _td(tested.method_names()[row], names=True),
         *_beside(result, row),
-        *(_td(text, names=not has_effect and place > 0) for place, text in enumerate(effect)),
+        *(_td(text, names=name == "where") for name, text in zip(_effect_names(result, ""), effect, strict=True)),
     ]
     if first is not None:
         cells.append(_td(f"{first.p_value[row]:.2g}"))

@@ -24,5 +24,5 @@ def counted(number: int, noun: str) -> str:
 
 def short(name: str, length: int = 60) -> str:
     """Return a name on one line, cut to `length` characters."""
-    line = " ".join(name.split()) or "(blank)"
+    line = " ".join(name.split()) or "(no name)"
     return line if len(line) <= length else line[: length - 1] + "…"

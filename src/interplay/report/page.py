@@ -28,12 +28,14 @@ _SCRIPTS = (
     "survival.js", "details.js", "table.js", "main.js",
 )  # fmt: skip
 
+_ABOUT_EFFECTS = (
+    "<em>Direction</em> says which way a variable goes with the outcome, and <em>effect</em> how much, with its 95 % "
+    "interval. "
+)
 _ABOUT_ALONE = "Gains are in bits × samples. Select a variable to see the classes in each of its levels."
 _ABOUT_TUPLES = (
-    "Gains are in bits × samples. <em>Alone</em> is the gain without partners, and <em>synergy</em> is what the best "
-    "tuple adds to it. Synergy is negative if the partners carry part of the same information. <em>Together</em> is "
-    "the verdict on the partners; p-values of interactions are adjusted for all tuples of the search. Select a "
-    "variable to see its tuples and why they matter."
+    "<em>Together</em> is the verdict on the partners; p-values of interactions are adjusted for all tuples of the "
+    "search. Gains are in bits × samples. Select a variable to see its effects, its tuples and why they matter."
 )
 
 
@@ -45,7 +47,8 @@ def report_page(selection: Selection) -> str:
         styles=["report.css"],
         script=joined_scripts(_SCRIPTS),
         headline=escape(headline(selection)),
-        about=_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES,
+        about=(_ABOUT_EFFECTS if selection.effects is not None and len(selection.ranked) else "")
+        + (_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES),
         summary="\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary_sentences(selection)),
         methods=escape(methods_paragraph(selection)),
         references="\n".join(f"<li>{escape(reference)}</li>" for reference in (*REFERENCES, *references(selection))),

@@ -22,8 +22,10 @@ MEANINGS = {
 }
 
 
-def verdict_sentence(verdict: Verdict, part: Sequence[str] = ()) -> str:
-    """Return the verdict with its p-value and effect; `part` names the members that interact where not all do.
+def verdict_sentence(verdict: Verdict, part: Sequence[str] = (), where: str = "") -> str:
+    """Return the verdict with its p-value and effect.
+
+    `part` names the members that interact where not all do, `where` the cell that departs most, with its class.
 
     Examples
     --------
@@ -39,6 +41,8 @@ def verdict_sentence(verdict: Verdict, part: Sequence[str] = ()) -> str:
     if verdict.verdict == INTERACTION and not math.isnan(verdict.effect):
         effect, low, high = (_signed(value) for value in (verdict.effect, verdict.ci_low, verdict.ci_high))
         numbers.append(f"difference of differences {effect}, 95 % interval {low} to {high}")
+    if verdict.verdict == INTERACTION and verdict.cell.is_known and where:
+        numbers.append(f"clearest where {where}: {_cell_in_words(verdict)}")
     meaning = MEANINGS[verdict.verdict]
     if part:
         meaning = (
@@ -48,6 +52,16 @@ def verdict_sentence(verdict: Verdict, part: Sequence[str] = ()) -> str:
     in_brackets = f" ({'; '.join(numbers)})" if numbers else ""
     name = verdict.verdict[:1].upper() + verdict.verdict[1:]
     return f"{name}: {meaning}{in_brackets}."
+
+
+def _cell_in_words(verdict: Verdict) -> str:
+    """Return how much a cell departs from separate effects."""
+    cell = verdict.cell
+    if cell.class_ < 0:
+        size, low, high = (_signed(value) for value in (cell.effect, cell.low, cell.high))
+        return f"mean {size} beside separate effects, 95 % interval {low} to {high}"
+    size, low, high = (f"{math.exp(min(value, 700.0)):.3g}" for value in (cell.effect, cell.low, cell.high))
+    return f"odds times {size} beside separate effects, 95 % interval {low} to {high}"
 
 
 def partner_sentence(selection: Selection) -> str:

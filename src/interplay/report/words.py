@@ -15,6 +15,15 @@ from interplay.report.about import date_of, dropped_columns, file_of, target_of
 from interplay.report.numbers import counted, p_text, short
 from interplay.report.verdict_words import partner_sentence
 from interplay.results.selection_summary import stability_sentence
+from interplay.results.shown_variables import short_list_lines
+from interplay.statistics.effects.estimate import (
+    AUC,
+    HAZARD_RATIO,
+    HAZARD_RATIO_PER_SD,
+    MEAN_DIFFERENCE,
+    ODDS_RATIO,
+    RHO,
+)
 from interplay.statistics.few_samples import note_on_sparse_tuples
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS
 
@@ -53,6 +62,17 @@ _ADJUSTMENTS = {
 _FALSE_DISCOVERY_RATE = {"BH", "BY", "fdr", "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky", "fdr_gbs"}
 
 _FITS = {"lsq": "by weighted least squares"} | {name: method.in_words for name, method in LIKELIHOOD_FITS.items()}
+
+
+#: How each kind of effect and its 95 % interval are made.
+_EFFECTS = {
+    AUC: "areas under the ROC curve with DeLong's intervals",
+    ODDS_RATIO: "odds ratios with Woolf's intervals",
+    RHO: "Spearman's rank correlations with Bonett and Wright's intervals",
+    MEAN_DIFFERENCE: "differences in means with Welch's intervals",
+    HAZARD_RATIO: "hazard ratios of Cox's model with Wald's intervals",
+    HAZARD_RATIO_PER_SD: "hazard ratios of Cox's model per standard deviation of normal scores",
+}
 
 
 def headline(selection: Selection) -> str:
@@ -100,6 +120,8 @@ def methods_paragraph(selection: Selection) -> str:
             *_comparisons_method(selection),
             _adjustment_method(selection),
             *study_words.model_methods(selection),
+            *_effect_method(selection),
+            *_short_list_method(selection),
             f"The random seed was {s['random_state']}{_when(selection)}.",
         ]
     )
@@ -248,14 +270,7 @@ def _synergy(selection: Selection) -> str:
 
 
 def _groups(selection: Selection) -> str:
-    n = len(selection.ranked)
-    if n < 2 or len(selection.correlation) != n:
-        return ""
-    groups = selection.clusters()
-    if len(groups) == n:
-        return "No two of them are redundant: all absolute correlations are below 0.99."
-    joined = counted(len(groups), "group")
-    return f"They form {joined} of redundant variables (absolute correlation of 0.99 or more)."
+    return " ".join(short_list_lines(selection))
 
 
 def _nothing_found(selection: Selection) -> str:
@@ -416,6 +431,29 @@ def _adjustment_method(selection: Selection) -> str:
         return f"Variables with p < {s['level']:g} were considered relevant; p-values were not adjusted."
     adjusted = f"p-values were adjusted for multiple testing by {_ADJUSTMENTS[s['p_adjust']]}"
     return f"{_capital(adjusted)}, and variables with an adjusted p < {s['level']:g} were considered relevant."
+
+
+def _effect_method(selection: Selection) -> list[str]:
+    """Say which effects were measured, and how their intervals were made."""
+    if selection.effects is None or not len(selection.ranked):
+        return []
+    kinds = set(selection.effects.kind)
+    said = [words for kind, words in _EFFECTS.items() if kind in kinds]
+    within = ", within strata" if selection.provenance["strata"] else ""
+    over = " Intervals are by a jackknife over groups." if selection.provenance["groups"] else ""
+    return [f"Effects of relevant variables are given as {'; '.join(said)}{within}.{over}"] if said else []
+
+
+def _short_list_method(selection: Selection) -> list[str]:
+    shortened = selection.shortened
+    if shortened is None or not len(shortened.variable):
+        return []
+    return [
+        f"Relevant variables with an association of at least {shortened.threshold:g} (absolute rank correlation, "
+        "correlation ratio or Cramér's V) were grouped, and a short list was chosen from the most significant of each "
+        "group by forward selection: a variable was added if it was significant given those chosen before (Bonferroni "
+        f"over the candidates, level {selection.settings['level']:g}), and dropped if not significant given all others."
+    ]
 
 
 def _n_tuples(selection: Selection) -> str:

@@ -8,6 +8,7 @@
     one_size.py                one size of tuples of a Selection → a Selection of its own, or Interactions
     selection_table.py         Selection → tables of its variables, contrast variables and tuples
     selection_summary.py       Selection → a few lines of text
+    shown_variables.py         Selection → the short table in summaries and notebooks: direction, size, partners
     synergy_table.py           tuples that explain relevant variables → a table, a graph
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tests → columns with names, a graph
@@ -20,6 +21,8 @@
     combined_summary.py        Combined → its table, a few lines of text
     interaction_terms.py       Interactions → the lists of interactions that other models take
     interaction_rules.py       Interactions → rules in words, or in SQL
+    replicated.py              Replication: relevant variables in new samples, beside the first ones
+    variable_replication.py    Selection + new samples → tests of its variables, each in the way it was found
     replication.py             listed tuples and new samples → tests in the new samples
     number_replication.py      the same for one tuple and an outcome of numbers
     smooth_replication.py      significant tuples there, tested again beside smooth effects of cut numbers

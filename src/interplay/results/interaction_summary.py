@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.base.text import printable, tuples_in_words
 from interplay.results import summary_words as words
-from interplay.results.interaction_table import effect_name, statistic_name
+from interplay.results.interaction_table import effect_name, effects_as_text, statistic_name
 from interplay.statistics.interaction.additive_effect import OPPOSITE
 from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from interplay.results.interactions import Interactions
+
+
+#: Column of effects as text: of whole tuples, or in the cell that departs most.
+_EFFECT = "effect (95 % interval)"
 
 
 def headline(found: Interactions) -> str:
@@ -221,11 +225,15 @@ def summary_html(found: Interactions) -> str:
 
 def _shown_rows(found: Interactions) -> pd.DataFrame:
     has_effect, name = bool(np.isfinite(found.tested.estimate).any()), effect_name(found.tested)
-    effect = [name, "ci_low", "ci_high"] if has_effect else ["residual", "cell"]
+    in_cells = bool(np.isfinite(found.tested.residual).any())
+    effect = ["residual"] if not has_effect else [name, "ci_low", "ci_high"]
+    effect = [_EFFECT, "cell"] if in_cells and np.isfinite(found.tested.cell_effect).any() else effect
+    effect += ["cell"] if in_cells and "cell" not in effect else []
     first = [] if found.first is None else ["first_p_value", *([f"first_{name}"] if has_effect else [])]
     beside = ["p_robust", "scales"] if found.scale is not None and not found.is_permuted else []
     smooth = ["p_smooth"] if np.isfinite(found.tested.smooth_log_p).any() else []
     statistic = statistic_name(found.tested)
     columns = ["members", statistic, "df", "p_value", "p_adjusted", *smooth, "method", *beside, *effect, *first]
-    rows = found.table.head(words.ROWS_SHOWN)[columns]
+    rows = found.table.head(words.ROWS_SHOWN)
+    rows = rows.assign(**{_EFFECT: [effects_as_text(found, row) for row in range(len(rows))]})[columns]
     return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 if TYPE_CHECKING:
     import networkx as nx
 
+    from interplay.codes.cuts import VariableCuts
     from interplay.results.interactions import Interactions
 
 
@@ -40,6 +42,7 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
         **of_kind.more,
         "residual": tested.residual,
         "cell": [cell_in_words(result, row) for row in rows],
+        **_cell_effects(tested),
         "n_samples": tested.n_samples,
     }
     of_members = {"gain": tested.gain, "alone": tested.gain_alone, of_kind.effect_name: of_kind.effect_alone}
@@ -48,6 +51,13 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
     if result.settings["discretizations"] > 1:
         columns["discretization"] = tested.discretization
     return columns
+
+
+def _cell_effects(tested: TupleTests) -> dict[str, Any]:
+    """Return the effects in the cells that depart most, where members or the outcome have more than two levels."""
+    if not np.isfinite(tested.residual).any():
+        return {}
+    return {"cell_effect": tested.cell_effect, "cell_low": tested.cell_low, "cell_high": tested.cell_high}
 
 
 def _smooth_columns(result: Interactions) -> dict[str, Any]:
@@ -138,13 +148,12 @@ def cell_in_words(result: Interactions, row: int) -> str:
     tested = result.tested
     if np.isnan(tested.residual[row]):
         return ""
-    parts = []
-    for v, level in zip(tested.tuples[row].tolist(), tested.residual_cell[row].tolist(), strict=True):
-        cuts = result.cuts_of(v)
-        name = cuts.level_names(int(tested.discretization[row]))[level]
-        parts.append(
-            f"{result.names[v]} {name}" if cuts.is_cut and name != "missing" else f"{result.names[v]} = {name}"
-        )
+    parts = levels_in_words(
+        result.names,
+        [result.cuts_of(v) for v in tested.tuples[row].tolist()],
+        tested.residual_cell[row].tolist(),
+        int(tested.discretization[row]),
+    )
     strata = list(result.provenance["strata"])
     if strata:
         parts.append(f"stratum {strata[tested.residual_stratum[row]]}")
@@ -152,6 +161,38 @@ def cell_in_words(result: Interactions, row: int) -> str:
     if not isinstance(tested, TestedTuples):
         return where
     return f"{where}: {result.outcome.labels[tested.residual_class[row]]}"
+
+
+def levels_in_words(
+    names: Sequence[str], cuts: Sequence[VariableCuts], levels: Sequence[int], discretization: int
+) -> list[str]:
+    """Name the levels of some variables: "a ≤ 0.3", "b = 2"."""
+    parts = []
+    for of_variable, level in zip(cuts, levels, strict=True):
+        level_name, name = of_variable.level_names(discretization)[level], names[of_variable.variable]
+        is_range = of_variable.is_cut and level_name != "missing"
+        parts.append(f"{name} {level_name}" if is_range else f"{name} = {level_name}")
+    return parts
+
+
+def interval_in_words(value: float, low: float, high: float) -> str:
+    """Return an effect with its interval: "1.21 (0.6 to 1.82)"; "" where it is not known.
+
+    Examples
+    --------
+    >>> interval_in_words(1.2112, 0.6, 1.8223)
+    '1.21 (0.6 to 1.82)'
+    """
+    if not np.isfinite(value):
+        return ""
+    return f"{value:.3g} ({low:.3g} to {high:.3g})" if np.isfinite(low) else f"{value:.3g}"
+
+
+def effects_as_text(result: Interactions, row: int) -> str:
+    """Return the effect of a tuple: of the whole, or in the cell that departs most from separate effects."""
+    tested = result.tested
+    whole = interval_in_words(tested.estimate[row], tested.ci_low[row], tested.ci_high[row])
+    return whole or interval_in_words(tested.cell_effect[row], tested.cell_low[row], tested.cell_high[row])
 
 
 def interaction_graph(result: Interactions, *, only_significant: bool, only_leads: bool = False) -> nx.Graph:

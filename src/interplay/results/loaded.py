@@ -70,6 +70,7 @@ def is_selection(selection: Selection) -> bool:
         and _are_of_dimensions(selection)
         and (selection.linkage is None or bool(np.isin(selection.ranked, selection.linkage.variables).all()))
         and all(_is_test_of(test, len(selection.comparisons)) for test in selection.tests)
+        and (selection.shortened is None or len(selection.shortened.representative) == len(selection.ranked))
         and all(curves.run < n_runs for curves in selection.survival_curves)
         and all(
             counts.run < n_runs and _has_classes(counts, len(selection.runs[counts.run].class_labels))

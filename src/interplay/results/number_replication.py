@@ -12,7 +12,12 @@ from interplay.base.arrays import IntArray, NumberOutcome
 from interplay.codes.cuts import NO_LEVEL
 from interplay.codes.tuple_counts import MAX_NUMBERS, TupleCounts, counts_in_cells
 from interplay.statistics.number_interaction.cell_moments import cell_moments
-from interplay.statistics.number_interaction.effect import standardised_residuals
+from interplay.statistics.number_interaction.effect import (
+    LargestResidual,
+    effect_in_cell,
+    none_of,
+    standardised_residuals,
+)
 from interplay.statistics.number_interaction.number_tests import number_tests
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers, scored_numbers
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
@@ -73,15 +78,21 @@ def _at_first_cell(
     found, labels = first.tested, list(first.provenance["strata"])
     label = labels[found.residual_stratum[row]] if labels else None
     stratum = 0 if strata is None else strata.labels.index(label) if label in strata.labels else None
-    value = np.nan
+    value, effect = np.nan, none_of(1)
     if stratum is not None:
         n_strata = 1 if strata is None else strata.n_strata
         residuals = standardised_residuals(
             cell_moments(cells, numbers.scores, shape, n_strata=n_strata), fewest=numbers.fewest
         )
         value = residuals[(0, stratum, *found.residual_cell[row].tolist())]
+        place = LargestResidual(np.array([value]), np.array([stratum]), found.residual_cell[row : row + 1])
+        in_units = cell_moments(cells, numbers.values, shape, n_strata=n_strata)
+        effect = effect_in_cell(in_units, place, fewest=numbers.fewest)
     return replace(
         tested,
+        cell_effect=effect.estimate,
+        cell_low=effect.low,
+        cell_high=effect.high,
         residual=np.array([value]),
         residual_cell=found.residual_cell[row : row + 1],
         residual_stratum=np.array([stratum or 0]),

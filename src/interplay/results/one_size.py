@@ -50,6 +50,8 @@ def one_size(selection: Selection, dimensions: int) -> Selection:
         ),
         tests=(),
         linkage=_linkage_of(selection, ranked),
+        replication=None,
+        shortened=None,  # it is of the variables of all sizes
     )
 
 

@@ -18,7 +18,8 @@ from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.results.interactions import Interactions
 from interplay.results.number_replication import replicated_numbers
 from interplay.results.smooth_replication import replicated_beside_smooth
-from interplay.statistics.interaction.effect import adjusted_residuals
+from interplay.statistics.interaction.cell_effect import cell_log_odds
+from interplay.statistics.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS, adjust_listed
 from interplay.statistics.interaction.null_model_fit import fit_null_model
 from interplay.statistics.interaction.table_tests import tested_tables
@@ -139,11 +140,21 @@ def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Stra
     label = labels[found.residual_stratum[row]] if labels else None
     tables = counts[np.newaxis] if strata is None else counts
     stratum = 0 if strata is None else strata.labels.index(label) if label in strata.labels else None
-    value = math.nan
+    value, effect = math.nan, LogOddsRatio(*(np.full(1, math.nan) for _ in range(3)))
     if stratum is not None:
         residuals = adjusted_residuals(tables, fit_null_model(tables).mu)
         value = float(residuals[(stratum, *found.residual_cell[row], found.residual_class[row])])
+        place = LargestResidual(
+            np.array([value]),
+            np.array([stratum]),
+            found.residual_cell[row : row + 1],
+            found.residual_class[row : row + 1],
+        )
+        effect = cell_log_odds(tables[np.newaxis], place, np.array([0]))
     return {
+        "cell_effect": effect.estimate,
+        "cell_low": effect.low,
+        "cell_high": effect.high,
         "residual": np.array([value]),
         "residual_cell": found.residual_cell[row : row + 1],
         "residual_class": found.residual_class[row : row + 1],

@@ -13,18 +13,21 @@ from interplay.files.archive import FileFormat, is_archive_of, read_archive, wri
 from interplay.results.combined import Combined
 from interplay.results.interactions import Interactions
 from interplay.results.loaded import is_combined, is_interactions, is_selection
+from interplay.results.replicated import Replication
 from interplay.results.result import Result
 from interplay.results.run import Run
 from interplay.results.selection import Selection
 from interplay.results.synergy_table import Explanations
 from interplay.results.tagged import Tagging
 from interplay.statistics.arm_p_values import ArmPValues
+from interplay.statistics.effects.variable_effects import VariableEffects
 from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.linkage import Linkage
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.short_list import ShortList
 from interplay.statistics.stability import Stability
 from interplay.statistics.survival.survival_curves import SurvivalCurves
 
@@ -35,6 +38,7 @@ _SELECTION = FileFormat(
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, TestedTimes, VariableCuts,
         OutcomeCuts, ModelTests, SurvivalCurves, ArmPValues, Linkage, Stability,
+        VariableEffects, ShortList, Replication, Interactions, Tagging,
     ),
     in_words="saved selection",
     advice=": save it again",

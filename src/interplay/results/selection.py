@@ -16,6 +16,7 @@ from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.files.types import Check
 from interplay.results.clump_table import check_r2, selection_clumps
 from interplay.results.one_size import one_size, selection_interactions
+from interplay.results.replicated import Replication
 from interplay.results.result import Result
 from interplay.results.run import Run
 from interplay.results.selection_summary import summary_html, summary_text
@@ -32,9 +33,11 @@ from interplay.statistics.arm_p_values import (
 from interplay.statistics.arms import arm_of_tuples, found_in_words
 from interplay.statistics.association import clusters
 from interplay.statistics.clumps import DEFAULT_R2
+from interplay.statistics.effects.variable_effects import VariableEffects
 from interplay.statistics.linkage import FLOOR, Linkage
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
+from interplay.statistics.short_list import ShortList
 from interplay.statistics.stability import Stability
 from interplay.statistics.survival.survival_curves import SurvivalCurves
 from interplay.statistics.verdicts import Verdict, verdicts_of
@@ -97,6 +100,12 @@ class Selection(Result):
         The r² from which on the summary takes correlated variables as one signal; see `with_clumps`.
     stability : Stability or None
         With `stability`: how often variables and tuples come back in halves of the samples; see `stable_tuples`.
+    effects : VariableEffects, optional
+        Direction and size of the effects of the relevant variables; see `effect_table`.
+    shortened : ShortList, optional
+        Groups of redundant variables and the short list; see `redundant_groups` and `short_list`.
+    replication : Replication, optional
+        With ``holdout=``, the tests of the relevant variables in the samples that were held out.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -116,6 +125,9 @@ class Selection(Result):
     linkage: Linkage | None = None
     clump_r2: Annotated[float, Check(above=0, high=1)] = DEFAULT_R2
     stability: Stability | None = None
+    effects: VariableEffects | None = None
+    shortened: ShortList | None = None
+    replication: Replication | None = None
 
     @property
     def relevant(self) -> list[str]:
@@ -267,18 +279,21 @@ class Selection(Result):
         """One row per variable, in the order of the input.
 
         Columns: variable, gain, p_value, p_adjusted, relevant, partners (the other members of its best tuple),
-        discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several comparisons of classes,
-        those of the one with the smallest p-value, which the column decision names. With covariates, an offset or
-        times, p_model is the p-value of a relevant variable in the full model, in the way in which it was found, not
-        adjusted; p_value and p_adjusted allow for it. With `stability`, the column of this name is the share
-        of halves of the samples in which the variable is relevant. If a variable calls for caution (`cautions`), the
-        column caution says why.
+        discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). For relevant variables, direction says
+        in words which way the variable goes with the outcome; effect is the size of its effect, effect_low and
+        effect_high are its 95 % interval, and effect_kind names it (see `effect_table`); representative is the variable
+        that stands for its group of redundant variables, and short_list says whether it is in the short list. With
+        several comparisons of classes, those of the one with the smallest p-value, which the column decision names.
+        With covariates, an offset or times, p_model is the p-value of a relevant variable in the full model, in the way
+        in which it was found, not adjusted; p_value and p_adjusted allow for it. With `stability`, the column of this
+        name is the share of halves of the samples in which the variable is relevant. If a variable calls for caution
+        (`cautions`), the column caution says why.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction" (of all members, or
         of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction was
         found, and not every member matters by itself: a partner by chance, or an interaction too weak to be detected)
-        or "untested". interacting names the members that interact, and p_interaction is the p-value of the interaction,
-        adjusted for all tuples.
+        or "untested"; it is empty for variables that are not relevant or have no partners. interacting names the
+        members that interact, and p_interaction is the p-value of the interaction, adjusted for all tuples.
 
         With several dimensions, there are also found (the simplest way in which the variable shows, in words) and the
         p-value of each arm (p_alone, p_given, p_pairs, …); partners are those of the tuple with the strongest evidence
@@ -308,6 +323,39 @@ class Selection(Result):
         if self.stability is None:
             raise ValueError("this selection was not repeated in halves of the samples: call select with stability=100")
         return self.stability
+
+    @property
+    def effect_table(self) -> pd.DataFrame:
+        """All effects of the relevant variables, most significant first; the first row of each is in ``.table``.
+
+        Columns: variable, effect_kind, about (the level or class that is compared), effect, effect_low, effect_high
+        (the 95 % interval), direction. Two classes: the AUC (the probability that a sample of the second class has the
+        larger value; DeLong's interval) and Cliff's delta = 2 AUC − 1; for two levels the odds ratio (Woolf). Several
+        classes: each against the rest. Numbers: Spearman's rho (Bonett and Wright's interval) and the difference in
+        means (Welch). Times: the hazard ratio of Cox's model, per standard deviation of the normal scores or between
+        levels. Levels without an order are each compared with the rest. A variable found given others has its rank
+        correlation given these.
+
+        Effects are those of a variable by itself, without covariates, in the samples that it was found in: sizes of
+        variables that were selected by significance are overestimated.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 20))
+        >>> y = np.where(X[:, 3] + rng.normal(size=400) > 0, "ill", "well")
+        >>> result = interplay.select(X, y, random_state=0)
+        >>> result.table.loc[3, ["direction", "effect_kind"]].to_list()
+        ['lower with well', 'AUC']
+        """
+        import pandas as pd
+
+        if self.effects is None:
+            names = ["variable", "effect_kind", "about", "effect", "effect_low", "effect_high", "direction"]
+            return pd.DataFrame(columns=names)
+        return self.effects.to_frame(self.names)
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
@@ -359,24 +407,76 @@ class Selection(Result):
         y: Any,
         *,
         strata: Any = None,
+        groups: Any = None,
+        covariates: Any = None,
         p_adjust: str | None = None,
         dimensions: int | None = None,
         run: int | str | None = None,
-    ) -> Interactions:
-        """Test the tuples that are significant interactions here, once each, in new samples.
+    ) -> Replication:
+        """Test the relevant variables in new samples, each in the way in which it was found.
 
-        See `Interactions.replicate`; ``.interactions().replicate()`` tests all tuples of the selection.
+        A variable found alone is tested by its ranks, its spread or its levels; one found given others given the same
+        variables; one found in tuples in the same tuple, at the same cuts: what it adds to its partners (gain), beyond
+        its own effect as well (synergy), or the product of ranks. p-values are adjusted for the number of relevant
+        variables alone. Classes and numbers are tested in linear models of scores and cells (Pillai's trace), times in
+        Cox's. The significant interactions are tested too: ``.interactions`` of the result is what
+        ``.interactions().only_significant().replicate()`` gives.
 
         Parameters
         ----------
+        groups : (n_samples,) array-like, table-like, or str, optional
+            Samples that belong together: p-values then come from 999 permutations of whole groups.
+        covariates : (n_samples,) array-like, table-like, or str or list of str, optional
+            Properties of the samples that every test is given.
         dimensions : int, optional
-            Number of members, as in `interactions`.
+            Number of members of the interactions, as in `interactions`.
         run : int or str, optional
-            With several comparisons of classes, the number or the name of one.
+            With several comparisons of classes, the number or the name of one, for the interactions.
         ...
+
+        Returns
+        -------
+        Replication
+            ``.table``, both studies side by side, ``.replicated``, ``.summary()`` and ``.interactions``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(800, 20))
+        >>> y = ((X[:, 3] > 0) ^ (X[:, 11] > 0)) | (X[:, 5] > 1)
+        >>> again = interplay.select(X[:400], y[:400], random_state=0).replicate(X[400:], y[400:])
+        >>> sorted(again.replicated), again.interactions.significant
+        (['x11', 'x3', 'x5'], [('x3', 'x11')])
         """
-        found = self.interactions(dimensions=dimensions, run=run)
-        return found.only_significant().replicate(X, y, strata=strata, p_adjust=p_adjust)
+        from interplay.results.variable_replication import replicate_variables
+
+        return replicate_variables(
+            self,
+            X,
+            y,
+            strata=strata,
+            groups=groups,
+            covariates=covariates,
+            p_adjust=p_adjust,
+            tuples=self._replicated_tuples(X, y, strata, groups, p_adjust, dimensions, run),
+        )
+
+    def _replicated_tuples(
+        self, X: Any, y: Any, strata: Any, groups: Any, p_adjust: str | None, dimensions: int | None, run: Any
+    ) -> Interactions | None:
+        """Test the significant interactions in new samples, where they have a test."""
+        if groups is not None or not self.has_tested_tuples or (len(self.comparisons) > 1 and run is None):
+            return None
+        found = self.interactions(dimensions=dimensions, run=run).only_significant()
+        return found.replicate(X, y, strata=strata, p_adjust=p_adjust)
+
+    @property
+    def has_tested_tuples(self) -> bool:
+        """Whether there are tests of interactions that new samples can repeat."""
+        is_time = "survival" in self.provenance
+        return not is_time and any(run.tested and run.outcome is not None for run in self.runs)
 
     def tuples_of(self, variable: str | int) -> pd.DataFrame:
         """Return the best tuples that contain a variable: its own, and those of other variables.
@@ -499,6 +599,48 @@ class Selection(Result):
     def with_clumps(self, r2: float) -> Selection:
         """Return the same result with another r² for the clumps in the summary."""
         return replace(self, clump_r2=check_r2(r2, FLOOR))
+
+    @property
+    def short_list(self) -> list[str]:
+        """A small set of relevant variables, each of which is relevant given the others; in the order of their choice.
+
+        Candidates are the representatives of `redundant_groups`. Forward: the variable that says most given the chosen
+        ones is added while its p-value, times the number of candidates, is below the significance level (`level`).
+        Interacting tuples follow, each given its members; a tuple brings in all members. At the end, variables that are
+        not significant given all others are dropped. Once the list is sufficient, it gets a variable too many with a
+        probability of at most `level`. Scores are ranks, and effects add up: a variable that matters in another way may
+        be missing. The list is empty where samples belong to groups, and where parts were merged without X.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 20))
+        >>> X[:, 5] = X[:, 3] + 0.3 * rng.normal(size=400)
+        >>> result = interplay.select(X, X[:, 3] + X[:, 7] + rng.normal(size=400), random_state=0)
+        >>> sorted(result.relevant), sorted(result.short_list)
+        (['x3', 'x5', 'x7'], ['x3', 'x7'])
+        >>> result.redundant_groups
+        [['x3', 'x5'], ['x7']]
+        """
+        return [] if self.shortened is None else [self.names[v] for v in self.shortened.variable.tolist()]
+
+    @property
+    def redundant_groups(self) -> list[list[str]]:
+        """Groups of relevant variables that say nearly the same; the first of each represents it.
+
+        From the most to the least significant, a variable joins the group of the representative with which it has the
+        strongest association, if that is at least `redundancy` (0.8 by default), else it starts a group. The
+        association of two numbers is their absolute rank correlation, that of a number and labels the correlation ratio
+        of the ranks, and that of labels Cramér's V.
+        """
+        if self.shortened is None:
+            return []
+        groups: dict[int, list[str]] = {}
+        for v, group in zip(self.ranked.tolist(), self.shortened.representative.tolist(), strict=True):
+            groups.setdefault(group, []).append(self.names[v])
+        return list(groups.values())
 
     @property
     def adjustment(self) -> str:

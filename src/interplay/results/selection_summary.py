@@ -8,6 +8,7 @@ import numpy as np
 
 from interplay.base.text import printable
 from interplay.results import summary_words as words
+from interplay.results.shown_variables import short_list_lines, shown_variables
 from interplay.statistics.clumps import clump_tuples
 from interplay.statistics.few_samples import note_on_sparse_tuples
 
@@ -27,9 +28,11 @@ def summary_text(selection: Selection) -> str:
             *_headings(selection),
             *words.notes_on_outcome(selection.provenance),
             *_relevant_variables(selection),
+            *short_list_lines(selection),
             *_on_clumps(selection),
             *_model_in_words(selection),
             *_stability_in_words(selection),
+            *([] if selection.replication is None else [selection.replication.headline()]),
             *_on_sparse_tuples(selection),
             *_cautions_in_words(selection),
         ]
@@ -72,18 +75,9 @@ def _on_clumps(selection: Selection) -> list[str]:
 
 def _relevant_variables(selection: Selection) -> list[str]:
     """Return a table of the most significant variables, and the number of the others."""
-    top = selection.ranked[: words.ROWS_SHOWN]
-    if not len(top):
+    if not len(selection.ranked):
         return []
-    how = ["found"] if selection.tests else []
-    columns = ["variable", "gain", "p_adjusted", *how, "partners", "gain_alone", "synergy"]
-    columns += ["stability"] if selection.stability is not None else []
-    columns += ["verdict", "p_interaction"] if selection.dimensions[-1] > 1 else []
-    shown = selection.table.iloc[top][columns]
-    shown = shown.assign(
-        variable=[printable(name) for name in shown["variable"]],
-        partners=[", ".join(map(printable, names)) for names in shown["partners"]],
-    )
+    shown = shown_variables(selection, words.ROWS_SHOWN)
     return words.rows_as_text(shown, len(selection.ranked))
 
 
@@ -116,8 +110,8 @@ def _cautions_in_words(selection: Selection) -> list[str]:
 def summary_html(selection: Selection) -> str:
     """Return headings and table for notebooks."""
     heading, details = _headings(selection)
-    shown = selection.table.iloc[selection.ranked[: words.ROWS_SHOWN]].drop(columns=["relevant"])
-    return words.summary_as_html(heading, details, shown, len(selection.ranked))
+    shown = shown_variables(selection, words.ROWS_SHOWN)
+    return words.summary_as_html(heading, details, shown, len(selection.ranked), short_list_lines(selection))
 
 
 def _model_in_words(selection: Selection) -> list[str]:

@@ -8,12 +8,16 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray
 from interplay.results.run import Run
-from interplay.statistics.verdicts import UNTESTED
+from interplay.statistics.effects.variable_effects import VariableEffects
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from interplay.results.selection import Selection
+
+
+#: Columns of text, "" where there is none.
+_TEXTS = ["partners", "found", "caution", "direction", "effect_kind", "representative"]
 
 
 def selection_table(selection: Selection) -> pd.DataFrame:
@@ -39,11 +43,13 @@ def selection_table(selection: Selection) -> pd.DataFrame:
         "gain_alone": alone,
         "synergy": gain - alone,
     }
+    columns |= (selection.effects or VariableEffects.of([], [])).columns(len(selection.names))
+    columns |= _short_list(selection)
     if selection.tests:
         columns["found"] = selection.found
         columns |= {f"p_{arm.replace(' ', '_')}": selection.p_of_arm(arm) for arm in selection.arms}
     if selection.dimensions[-1] > 1:
-        columns["verdict"] = [one.verdict for one in selection.verdicts]
+        columns["verdict"] = _verdicts(selection)
         members = [np.array(one.members, dtype=np.int64) for one in selection.verdicts]
         columns["interacting"] = [selection.names_of(some) for some in members]
         columns["p_interaction"] = [one.p_adjusted for one in selection.verdicts]
@@ -51,11 +57,31 @@ def selection_table(selection: Selection) -> pd.DataFrame:
         columns |= selection.in_model.columns(len(selection.names))
     if selection.stability is not None:
         columns["stability"] = selection.stability.frequency
+    if selection.replication is not None:
+        columns |= selection.replication.columns(len(selection.names))
     if len(selection.comparisons) > 1:
         columns["decision"] = [selection.runs[r].decision for r in best]
     if cautions := selection.cautions:
         columns["caution"] = [cautions.get(name, "") for name in selection.names]
     return pd.DataFrame(columns)
+
+
+def _short_list(selection: Selection) -> dict[str, Any]:
+    """Return who stands for the group of each relevant variable, and which variables are in the short list."""
+    representative, is_listed = [""] * len(selection.names), np.zeros(len(selection.names), dtype=bool)
+    if selection.shortened is not None:
+        for v, group in zip(selection.ranked.tolist(), selection.shortened.representative.tolist(), strict=True):
+            representative[v] = selection.names[group]
+        is_listed[selection.shortened.variable] = True
+    return {"representative": representative, "short_list": is_listed}
+
+
+def _verdicts(selection: Selection) -> list[str]:
+    """Return verdicts on the tuples of relevant variables; "" for variables that are not, or have no partners."""
+    return [
+        one.verdict if selection.is_relevant[v] and len(selection.best_tuple(v)) > 1 else ""
+        for v, one in enumerate(selection.verdicts)
+    ]
 
 
 def _partners(selection: Selection) -> list[tuple[str, ...]]:
@@ -127,12 +153,12 @@ def annotate(selection: Selection, adata: Any, *, prefix: str) -> None:
         )
     table["partners"] = [", ".join(partners) for partners in table["partners"]]
     table = table.reindex([str(name) for name in adata.var_names])
-    for name in table.columns[table.columns.str.match("relevant|holds_")]:
+    for name in table.columns[table.columns.str.match("relevant|holds_|short_list|replicated")]:
         table[name] = table[name].eq(True)
-    for words in table.columns.intersection(["partners", "found", "caution"]):  # an .h5ad file needs text without gaps
+    for words in table.columns.intersection(_TEXTS):  # an .h5ad file needs text without gaps
         table[words] = table[words].fillna("")
     if "verdict" in table:
-        table["verdict"] = table["verdict"].fillna(UNTESTED)
+        table["verdict"] = table["verdict"].fillna("")
         table["interacting"] = [", ".join(names) if isinstance(names, tuple) else "" for names in table["interacting"]]
     for name in table.columns:
         adata.var[prefix + name] = table[name].to_numpy()

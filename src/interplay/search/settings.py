@@ -38,6 +38,10 @@ MAX_PERMUTED_TUPLES = 10**12
 MAX_PERMUTATIONS = 10**7
 
 
+#: Associations of at least this make variables redundant: 64 % of the variance of one set of ranks is in the other.
+REDUNDANCY = 0.8
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
     """The settings that decide the gains, checked, with a definite seed and range."""
@@ -80,7 +84,7 @@ class SelectionSettings(SearchSettings):
     numbers were cut, and `scale` how numbers that were not cut were compared; else they are None. `permutations` says,
     if there are groups or where it was asked for, whether p-values come from permutations; else it is None. Where
     several sizes of tuples are searched in one call, they are `all_dimensions`, the largest is `dimensions`, and `arms`
-    are the tests that are combined; with one size both are None.
+    are the tests that are combined; with one size both are None. `redundancy` decides groups of relevant variables.
     """
 
     n_contrast: int
@@ -95,6 +99,8 @@ class SelectionSettings(SearchSettings):
     n_permutations: int = 0
     all_dimensions: tuple[int, ...] | None = None
     arms: tuple[str, ...] | None = None
+    redundancy: float = REDUNDANCY
+    holdout: float | int | None = None
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -173,6 +179,7 @@ def check_selection_settings(
     has_groups: bool,
     dimensions: Any,
     arms: Any,
+    redundancy: float = REDUNDANCY,
     **of_search: Any,
 ) -> SelectionSettings:
     """Check the settings of a selection; those `of_search` as `check_search_settings` does."""
@@ -201,6 +208,7 @@ def check_selection_settings(
         n_permutations=n_permutations if permuted or has_groups else 0,
         all_dimensions=None if isinstance(sizes, int) else sizes,
         arms=chosen_arms,
+        redundancy=check_real("redundancy", redundancy, low=0.0, high=1.0, low_open=True),
     )
 
 

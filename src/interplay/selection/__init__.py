@@ -7,6 +7,7 @@ The path of every question: call → study → plan → search (into a sink) →
     call.py             `select`: its arguments, in and out
     arguments.py        descriptions of arguments of `select`, `search_shard` and `MDFSSelector`
     task.py             arguments            → SelectionTask: study and settings, checked against each other
+    holdout.py          study, share         → samples to search in and samples held out, which test the finds
     runs.py             SelectionTask        → SearchedSelection: a search per comparison of classes and size of tuples
     exact_p_values.py   planes in 1D         → exact p-values of variables alone
     level_sums.py       codes + numbers      → samples and sums of scores of each level
@@ -18,6 +19,8 @@ The path of every question: call → study → plan → search (into a sink) →
     explanation.py      Selection + study    → correlations, tuples, tests, counts, curves, cautions
     best_tuples.py      relevant variables   → the tuples that explain them
     selected_tuples.py  these tuples         → tests of their interactions, adjusted for all tuples
+    variable_effects.py relevant variables   → direction and size of the effect of each
+    short_list.py       relevant variables   → groups of redundant ones, a short list
     cautions.py         finds                → warnings of leaks and identifiers
     part.py, shards.py  one shard            → Part; all parts → Selection     `search_shard`, `merge_parts`
 """

@@ -63,6 +63,14 @@ SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
         stability of the table is the share of halves in which a variable is relevant; ``Selection.stability`` also has
         tuples. A half has less power than all samples: compare variables, not a variable with 1. It takes about half
         as many times as long as the search.
+    redundancy : float
+        Relevant variables whose association is at least this are redundant: ``.redundant_groups`` has them together,
+        and ``.short_list`` chooses from one of each group. The association of two numbers is their absolute rank
+        correlation, that of a number and labels the correlation ratio of the ranks, and that of labels Cramér's V.
+    holdout : float or int, optional
+        Share or number of samples that are kept out of the search, drawn at random within each class, or along the
+        numbers, and within strata; whole groups, where there are groups. Relevant variables are then tested in these
+        samples, as `Selection.replicate` does: ``.replication``, and columns of ``.table``.
     random_state
         ...
 

@@ -17,6 +17,7 @@ from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, handing_over
 from interplay.search.dimensions import Dimensions
 from interplay.selection.arguments import SELECTION_ARGUMENTS
+from interplay.selection.holdout import with_holdout
 from interplay.selection.runs import search_selection
 from interplay.selection.significance import selection_from
 from interplay.selection.stability import check_halves, search_halves
@@ -52,6 +53,8 @@ def select(
     stability: int | None = None,
     discrete: Discrete = "auto",
     missing: str = "error",
+    redundancy: float = 0.8,
+    holdout: float | int | None = None,
     random_state: Any = None,
     engine: AsEngine = "auto",
     n_jobs: int | None = None,
@@ -92,7 +95,7 @@ def select(
     kept = as_checkpoint(checkpoint)
     if random_state is None and kept is not None:
         arguments["random_state"] = kept.seed
-    task = task_of(**arguments)
+    task, held_out = task_of(**arguments).parts()
     if task.n_subsamples:
         check_halves(task)
     found = search_selection(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept)
@@ -105,11 +108,11 @@ def select(
             data=found,
             checkpoint=kept,
         )
-    if not task.n_subsamples:
-        return result
-    with handing_over(lambda: result, checkpoint=kept):
-        of_halves = search_halves(found.task, engine=engine, n_jobs=n_jobs, progress=progress)
-    return replace(result, stability=of_halves, settings=result.settings | {"stability": task.n_subsamples})
+    if task.n_subsamples:
+        with handing_over(lambda: result, checkpoint=kept):
+            of_halves = search_halves(found.task, engine=engine, n_jobs=n_jobs, progress=progress)
+        result = replace(result, stability=of_halves, settings=result.settings | {"stability": task.n_subsamples})
+    return result if held_out is None else with_holdout(result, held_out)
 
 
 #: Checks arguments of `select`; an argument that is not given has the default of `select`.

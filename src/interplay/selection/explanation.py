@@ -12,15 +12,18 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
 from interplay.codes.coded import CodedComparison
-from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
+from interplay.codes.cuts import OutcomeCuts, VariableCuts, outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.interaction.tests import Tables, kept_counts, tuple_tables
 from interplay.results.run import Run, are_compared_by_rank
 from interplay.results.selection import Selection
+from interplay.results.variable_replication import found_test
 from interplay.selection.best_tuples import explain
 from interplay.selection.cautions import find_cautions, warn_of_cautions
 from interplay.selection.runs import SearchedSelection
 from interplay.selection.selected_tuples import adjusted_tests, make_selected_tests
+from interplay.selection.short_list import make_short_list
+from interplay.selection.variable_effects import variable_effects
 from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.survival.survival_curves import SurvivalCurves, survival_curves
 from interplay.study.survival import Survival
@@ -31,7 +34,7 @@ _MAX_CORRELATED = 3000
 
 
 def explained(found: Selection, data: SearchedSelection) -> Selection:
-    """Add correlations, tuples that explain, their tests and counts, curves and cautions."""
+    """Add correlations, tuples that explain, their tests and counts, curves, cautions, effects, a short list."""
     task = data.task
     runs: list[Run] = []
     counted: list[TupleCounts] = []
@@ -58,7 +61,7 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         settings=task.settings,
     )
     warn_of_cautions(cautions)
-    return replace(
+    found = replace(
         found,
         runs=tuple(adjusted_tests(runs, task.settings, task.study.table.n_vars)),
         tuple_counts=tuple(counted),
@@ -67,6 +70,8 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         linkage=_linkage(data, found, runs),
         provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
     )
+    found = replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
+    return replace(found, shortened=make_short_list(found, data))
 
 
 def _involved(found: Selection, numbers: range) -> IntArray:
@@ -95,7 +100,7 @@ def _explained_run(
     if comparison.strata is None:  # gains within strata are not listed
         explanations = explain(searched, settings, run.gains, found.ranked, engine=data.engine)
     if comparison.groups is not None or run.dimensions == 1:  # the test takes samples as independent
-        return replace(run, explanations=explanations)
+        return replace(run, explanations=explanations, cuts=_cuts_of_gains(found, number, coded))
     shown_here = found.ranked[found.best_run[found.ranked] == number]
     shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
     shown += [] if explanations is None else [explanations.tuples]
@@ -109,6 +114,13 @@ def _explained_run(
         outcome = OutcomeCuts(run.class_labels, np.empty(0)) if settings.decision == "classes" else None
     cuts = tuple(variable_cuts(coded.coder, v) for v in np.unique(tested[-1].tuples).tolist())
     return replace(run, explanations=explanations, tested=tested, cuts=cuts, outcome=outcome)
+
+
+def _cuts_of_gains(found: Selection, number: int, coded: CodedComparison) -> tuple[VariableCuts, ...]:
+    """Return how the members of tuples were cut in which variables were found by their gains: replications need it."""
+    tests = (found_test(found, v) for v in found.ranked[:MAX_KEPT].tolist())
+    members = {u for test in tests if test.run == number and " " in test.name for u in test.members.tolist()}
+    return tuple(variable_cuts(coded.coder, u) for u in sorted(members))
 
 
 def _best_counts(found: Selection, number: int, coded: CodedComparison, tables: Tables) -> Iterator[TupleCounts]:

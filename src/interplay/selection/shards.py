@@ -96,6 +96,8 @@ def search_shard(
     if random_state is None:
         raise ValueError("random_state must be the same number for all shards, not None")
     which = Shard.parse(shard)
+    if settings.get("holdout") is not None:
+        raise ValueError("holdout does not go with shards: leave it out, and test the merged result by .replicate()")
     kept = as_checkpoint(checkpoint)
     task = task_of(X, y, random_state=random_state, **settings)
     if task.n_subsamples:

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int
 from interplay.codes.coded import CodedStudy
 from interplay.search.permutations import about_relabelings, allowed_relabelings
 from interplay.search.plan import about_search
 from interplay.search.settings import SelectionSettings, check_selection_settings
+from interplay.selection.holdout import samples_of, split_study
 from interplay.statistics.arms import arms_of
 from interplay.statistics.permutations.reach import check_reach
 from interplay.study.comparisons import Comparison
@@ -41,6 +43,8 @@ class SelectionTask:
         Whether the sizes of tuples were left to the program.
     n_subsamples : int
         Halves of the samples in which the selection is repeated; 0 for none.
+    split : pair of (n,) int64, optional
+        Samples to search in, and samples that are held out.
     """
 
     study: Study
@@ -48,6 +52,15 @@ class SelectionTask:
     comparisons: tuple[Comparison, ...]
     has_auto_dimensions: bool = False
     n_subsamples: int = 0
+    split: tuple[IntArray, IntArray] | None = None
+
+    def parts(self) -> tuple[SelectionTask, Study | None]:
+        """Return the task of the samples that are searched, and the samples that are held out, if there are any."""
+        if self.split is None:
+            return self, None
+        searched, held_out = (samples_of(self.study, rows) for rows in self.split)
+        comparisons = searched.comparisons(self.settings.multiclass)
+        return replace(self, study=searched, comparisons=comparisons, split=None), held_out
 
     def about(self, *, n_threads: int) -> dict[str, Any]:
         """Return the entries that decide the gains, for checkpoints and shards; how gains are judged may change."""
@@ -119,6 +132,7 @@ def check_selection(
     decision_divisions: int | None,
     scale: str,
     stability: int | None = None,
+    holdout: float | int | None = None,
     **settings: Any,
 ) -> SelectionTask:
     """Check the arguments of `select` that decide its result, against each other and the data."""
@@ -157,10 +171,15 @@ def check_selection(
                 what=comparison.decision if len(comparisons) > 1 else "",
             )
     study.warn_of_clusters()
+    split = None
+    if holdout is not None:
+        split = split_study(study, holdout, seed=checked.random_state)
+        checked = replace(checked, holdout=holdout)
     return SelectionTask(
         study,
         checked,
         comparisons,
         has_auto_dimensions=isinstance(settings["dimensions"], str),
         n_subsamples=n_subsamples,
+        split=split,
     )

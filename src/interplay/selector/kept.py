@@ -26,10 +26,13 @@ class KeptVariables:
     support : (n_vars,) bool
     same_as : dict
         For each redundant relevant variable: the kept variable with which it is redundant, and their association.
+    of_short_list : bool
+        Whether the variables are those of the short list.
     """
 
     support: BoolArray
     same_as: dict[int, tuple[int, float]]
+    of_short_list: bool = False
 
     def left_out(self, result: Selection) -> dict[str, str]:
         """Return the reason for which each variable is left out, by name."""
@@ -40,6 +43,8 @@ class KeptVariables:
             elif v in self.same_as:
                 kept, association = self.same_as[v]
                 reason = f"redundant with {shown(result.names[kept])} (association {association:.3f})"
+            elif self.of_short_list and result.names[v] not in result.short_list:
+                reason = "relevant, but not in the short list: not significant given the others"
             else:
                 reason = "relevant, but max_features others are more significant"
             reasons[result.names[v]] = reason
@@ -47,17 +52,27 @@ class KeptVariables:
 
 
 def kept_variables(
-    result: Selection, table: Table, *, min_features: int, max_features: int | None, redundancy: float | None
+    result: Selection,
+    table: Table,
+    *,
+    min_features: int,
+    max_features: int | None,
+    redundancy: float | None,
+    short_list: bool = False,
 ) -> KeptVariables:
     """Keep the relevant variables, the most significant first, within these bounds.
 
     Of variables whose association is at least `redundancy`, the most significant is kept. If fewer than `min_features`
-    remain, the most significant of the other variables are added: irrelevant variables before redundant ones.
+    remain, the most significant of the other variables are added: irrelevant variables before redundant ones. With
+    `short_list`, those of the short list are kept.
     """
     most = table.n_vars if max_features is None else max_features
     chosen: list[int] = []
     same_as: dict[int, tuple[int, float]] = {}
-    if redundancy is None:
+    if short_list:
+        number_of = {name: v for v, name in enumerate(result.names)}
+        chosen = [number_of[name] for name in result.short_list[:most]]
+    elif redundancy is None:
         chosen = result.ranked[:most].tolist()
     else:
         kept = Associations(table)
@@ -79,4 +94,4 @@ def kept_variables(
             chosen.append(v)
     support = np.zeros(table.n_vars, dtype=np.bool_)
     support[chosen] = True
-    return KeptVariables(support, same_as)
+    return KeptVariables(support, same_as, short_list)

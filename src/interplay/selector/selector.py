@@ -86,6 +86,10 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         left out if its association with a variable that is kept is at least this, for example 0.9. The association of
         two numbers is their absolute rank correlation, that of a number and labels the correlation ratio of the ranks,
         and that of labels Cramér's V. None keeps all.
+    short_list : bool
+        Keep the short list only: relevant variables that are each relevant given the others
+        (``result_.short_list``), chosen from one of each group of redundant variables. With `max_features`, the first
+        of these.
     engine : {"auto", "cpu", "cuda", "dask"} or Engine
         ...
 
@@ -99,8 +103,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     support_ : (n_features,) bool
         Which variables are kept.
     left_out_ : dict
-        Why each of the other variables is left out, by name: not relevant, redundant with one that is kept, or beyond
-        `max_features`.
+        Why each of the other variables is left out, by name: not relevant, redundant with one that is kept, not in the
+        short list, or beyond `max_features`.
     gains_ : (n_features,) float64
         Maximum information gain of each variable; with several searches (`dimensions`, `multiclass`), that of the most
         significant one.
@@ -166,6 +170,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "min_features": [Interval(Integral, 0, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
         "redundancy": [Interval(Real, 0, 1, closed="right"), None],
+        "short_list": ["boolean"],
         "random_state": ["random_state", np.random.Generator, np.random.BitGenerator, np.random.SeedSequence],
         "engine": [str, HasMethods(["max_gains", "describe"])],  # which names there are, the engines know
         "n_jobs": [Integral, None],
@@ -196,6 +201,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         min_features: int = 0,
         max_features: int | None = None,
         redundancy: float | None = None,
+        short_list: bool = False,
         random_state: Any = None,
         engine: str | Engine = "auto",
         n_jobs: int | None = None,
@@ -271,7 +277,9 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         warn_of_another_order(X, y=y, strata=strata, groups=groups)
         settings = self.get_params(deep=False)
         settings["fit"] = settings.pop("null_fit")
-        bounds = {name: settings.pop(name) for name in ("min_features", "max_features", "redundancy")}
+        bounds = {name: settings.pop(name) for name in ("min_features", "max_features", "redundancy", "short_list")}
+        if self.redundancy is not None:
+            settings["redundancy"] = self.redundancy
         tasks = fit_tasks(self, X, y)
         if tasks is not None:
             settings["progress"] = tasks.show

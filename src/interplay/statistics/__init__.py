@@ -34,6 +34,8 @@
     stability.py           finds in halves of the samples → how often variables and tuples come back
     verdicts.py            tests of tuples    → interaction, additive, unclear
     association.py         two variables      → how much they say the same; groups of redundant variables
+    short_list.py          columns + outcome  → variables that are relevant given each other, forward
+    replication_test.py    columns, new samples → p-values given other columns: classes, numbers, times, groups
     linkage.py             columns            → which are correlated, as a sparse list of r²
     clumps.py              tuples, r²         → leads, and the tuples that join each
     neighbour_screen.py    a tuple, columns   → statistics of many neighbours at once, by linear models
@@ -41,6 +43,7 @@
     leaks.py               values + classes   → is a column a leak of the outcome?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     survival/              times              → tests in Cox's model, log-rank tests, curves, concordance
+    effects/               values + outcome   → direction and size of the effect of a variable, with intervals
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
     number_interaction/    numbers in cells   → the same for an outcome of numbers: F, HC3, effect sizes

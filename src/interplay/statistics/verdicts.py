@@ -26,6 +26,33 @@ UNCLEAR = "unclear"
 UNTESTED = "untested"
 
 
+class CellEffect(NamedTuple):
+    """The cell of a tuple that departs most from separate effects of its members; NaN where it is not known.
+
+    Attributes
+    ----------
+    members, levels : tuple of int
+        Numbers of the variables, and of their levels in the cell.
+    discretization : int
+    class_ : int
+        Of an outcome of classes, the class that departs; else −1.
+    effect, low, high : float
+        Log odds ratio of the class there, or difference of means in the unit of the outcome, with its 95 % interval.
+    """
+
+    members: tuple[int, ...] = ()
+    levels: tuple[int, ...] = ()
+    discretization: int = 0
+    class_: int = -1
+    effect: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+    @property
+    def is_known(self) -> bool:
+        return not math.isnan(self.effect)
+
+
 class Verdict(NamedTuple):
     """What is known of one tuple.
 
@@ -45,6 +72,8 @@ class Verdict(NamedTuple):
         NaN.
     ci_low, ci_high : float
         The 95 % interval of either.
+    cell : CellEffect
+        Of more levels or classes: the cell of the interacting members that departs most from their separate effects.
     """
 
     verdict: str = UNTESTED
@@ -55,6 +84,7 @@ class Verdict(NamedTuple):
     effect: float = math.nan
     ci_low: float = math.nan
     ci_high: float = math.nan
+    cell: CellEffect = CellEffect()
 
 
 def verdicts_of(
@@ -129,6 +159,19 @@ def _verdict(word: str, tested: TupleTests, row: int, members: tuple[int, ...]) 
         math.nan if isinstance(tested, TestedTuples) else estimate,
         float(tested.ci_low[row]),
         float(tested.ci_high[row]),
+        _cell_effect(tested, row),
+    )
+
+
+def _cell_effect(tested: TupleTests, row: int) -> CellEffect:
+    return CellEffect(
+        tuple(tested.tuples[row].tolist()),
+        tuple(tested.residual_cell[row].tolist()),
+        int(tested.discretization[row]),
+        int(tested.residual_class[row]) if isinstance(tested, TestedTuples) else -1,
+        float(tested.cell_effect[row]),
+        float(tested.cell_low[row]),
+        float(tested.cell_high[row]),
     )
 
 

@@ -19,7 +19,7 @@ const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
 const cut = (text, length) => {
-  const letters = Array.from(text.replace(/\s+/g, " ").trim() || "(blank)");
+  const letters = Array.from(text.replace(/\s+/g, " ").trim() || "(no name)");
   return letters.length > length ? letters.slice(0, length - 1).join("") + "…" : letters.join("");
 };
 
@@ -44,6 +44,14 @@ const adjustedText = (p) => (p === 0 ? "< 1e-300" : pText(log10Of(p)));
 
 const synergyOf = (row) => (rows.gain[row] === null || rows.alone[row] === null ? null : rows.gain[row] - rows.alone[row]);
 
+// The main effect of a variable with its interval, without its kind.
+const boundText = (value) => (value === null ? "–" : String(Number(value.toPrecision(3))).replace("-", "−"));
+function effectText(row) {
+  if (!rows.effect || rows.effect[row] === null) return "–";
+  const [low, high] = [rows.effectLow[row], rows.effectHigh[row]];
+  return boundText(rows.effect[row]) + (low === null ? "" : ` (${boundText(low)} to ${boundText(high)})`);
+}
+
 const tooltip = byId("tooltip");
 function showTooltip(event, text) {
   tooltip.textContent = text;
@@ -57,7 +65,8 @@ function showTooltip(event, text) {
 const hideTooltip = () => { tooltip.hidden = true; };
 
 function describeRow(row) {
-  const lines = [cut(names[row], 80), `gain ${gainText(rows.gain[row])}, adjusted p ${adjustedText(rows.pAdjusted[row])}`];
+  const lines = [cut(names[row], 80), `adjusted p ${adjustedText(rows.pAdjusted[row])}, gain ${gainText(rows.gain[row])}`];
+  if (rows.direction?.[row]) lines.push(cut(rows.direction[row], 80));
   if (rows.partners[row].length) lines.push(`with ${rows.partners[row].map((u) => cut(names[u], 40)).join(", ")}`);
   return lines.join("\n");
 }

@@ -19,13 +19,13 @@ const joined = (nodes) => nodes.flatMap((node, i) => (i ? [", ", node] : [node])
 
 function numbersOf(row) {
   const entries = [
-    ["gain", gainText(rows.gain[row])],
     ["p", pText(rows.log10p[row])],
     ...(data.adjusted ? [["adjusted p", adjustedText(rows.pAdjusted[row])]] : []),
     ["relevant", rows.relevant[row] ? "yes" : "no"],
   ];
   if (data.pModel && data.pModel[row] !== null) entries.push(["p, full model", pText(log10Of(data.pModel[row]))]);
-  if (data.dimensions > 1) entries.push(["gain alone", gainText(rows.alone[row])], ["synergy", gainText(synergyOf(row))]);
+  entries.push(["gain", gainText(rows.gain[row])]);
+  if (rows.partners[row].length) entries.push(["gain alone", gainText(rows.alone[row])], ["synergy", gainText(synergyOf(row))]);
   if (rows.stability) entries.push(["found again in halves", `${Math.round(100 * rows.stability[row])} %`]);
   if (rows.found) entries.push(["found", rows.found[row]]);
   if (several) entries.push(["comparison", cut(data.runs[rows.run[row]].decision, 60)]);
@@ -49,6 +49,16 @@ function whySection(row) {
   ];
 }
 
+// Which way, and how much: the first effect is that of the table.
+function effectSection(row) {
+  if (!rows.effects?.[row].length) return [];
+  return [
+    el("h3", {}, "Direction and size"),
+    el("p", { id: "direction" }, rows.direction[row]),
+    el("ul", { class: "plain", id: "effects" }, rows.effects[row].map((text) => el("li", {}, text))),
+  ];
+}
+
 function tuplesSection(row) {
   if (data.dimensions === 1) return [];
   const others = (takesPart.get(row) ?? []).slice().sort((a, b) => rows.gain[b] - rows.gain[a]);
@@ -63,10 +73,10 @@ function tuplesSection(row) {
 
 function openVariable(row) {
   if (row >= nRows) return;
-  byId("details-title").textContent = names[row] || "(blank)";
+  byId("details-title").textContent = names[row].trim() ? names[row] : "(no name)";
   const same = (groupOf.get(row) ?? []).filter((other) => other !== row);
   byId("details-body").replaceChildren(
-    numbersOf(row), ...whySection(row), ...tuplesSection(row),
+    numbersOf(row), ...effectSection(row), ...whySection(row), ...tuplesSection(row),
     ...(same.length ? [el("h3", {}, "Redundant with"), el("p", { class: "inline-names" }, joined(same.slice(0, 40).map(nameButton)))] : []),
   );
   if (!dialog.open) {

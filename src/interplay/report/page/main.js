@@ -1,9 +1,15 @@
 // Everything in its place.
 
 setUpTable();
-byId("alone-key").hidden = data.dimensions === 1;
-byId("contrast-key").hidden = !data.contrast.gain.length;
-drawnToFit(byId("gains"), (width) => drawGains(width, openVariable));
+if (data.redundancy !== null) byId("redundancy-words").textContent = ` (association of ${data.redundancy} or more)`;
+byId("alone-key").hidden = data.dimensions === 1 || Boolean(rows.found);
+byId("contrast-key").hidden = !rows.found && !data.contrast.gain.length;
+if (rows.found) {
+  byId("gains-title").textContent = "Evidence by rank";
+  byId("gains-words").textContent = "The p-value of each variable over all ways in which it can be found, beside the p-values that chance alone would give. The higher a dot is above the line, the clearer.";
+  byId("contrast-key").textContent = "by chance";
+}
+drawnToFit(byId("gains"), (width) => (rows.found ? drawEvidence : drawGains)(width, openVariable));
 drawnToFit(byId("p-values"), (width) => drawPValues(width, openVariable));
 drawnToFit(byId("network"), (width) => drawNetwork(width, openVariable));
 drawnToFit(byId("correlation"), (width) => drawCorrelation(width, openVariable));

@@ -49,6 +49,27 @@ function drawGains(width, open) {
   return chart.root;
 }
 
+// Of several sizes of tuples, gains are not comparable, and some tests have none: p-values beside those of chance.
+function drawEvidence(width, open) {
+  const order = [...rows.log10p.keys()].filter((row) => rows.log10p[row] !== null).sort((a, b) => rows.log10p[a] - rows.log10p[b]);
+  if (!order.length) return el("p", {}, "No variable could be tested.");
+  const values = order.map((row) => -Math.max(rows.log10p[row], -300));
+  const n = data.nVariables;
+  const chance = [...new Set(Array.from({ length: Math.min(n, 400) }, (_, i) => Math.round(n ** (i / Math.max(Math.min(n, 400) - 1, 1)))))];
+  const expected = chance.map((rank) => -Math.log10((rank - 0.5) / n));
+  const chart = frame(width, 320, rankAxis(n), { low: 0, high: 1.05 * Math.max(values[0], expected[0]), label: "−log₁₀ p over all tests" },
+    "p-values by rank beside those of chance; the table has the same numbers");
+  const points = order.map((row, i) => ({ row, x: chart.x(i + 1), y: chart.y(values[i]) }));
+  const dots = (wanted) => dotsAt(points.filter(({ row }) => rows.relevant[row] === wanted).map(({ x, y }) => [x, y]));
+  chart.inside.append(
+    svg("path", { class: "dots irrelevant", d: dots(0) }),
+    svg("path", { class: "contrast-line", d: lineThrough(chance.map(chart.x), expected.map(chart.y)) }),
+    svg("path", { class: "dots relevant", d: dots(1) }),
+  );
+  pointable(chart, points, open);
+  return chart.root;
+}
+
 function drawPValues(width, open) {
   const lowest = -300; // adjusted p-values below this no longer fit a number
   const order = [...rows.log10p.keys()].filter((row) => rows.log10p[row] !== null && rows.pAdjusted[row] !== null);

@@ -2,22 +2,25 @@
 
 const columns = [
   { title: "Variable", value: (row) => names[row], text: true },
-  { title: "Gain", value: (row) => rows.gain[row], show: (row) => gainText(rows.gain[row]), down: true, extra: data.dimensions > 1 },
-  { title: "p", value: (row) => rows.log10p[row], show: (row) => pText(rows.log10p[row]), extra: data.adjusted },
-  ...(data.adjusted ? [{ title: "Adjusted p", value: (row) => rows.pAdjusted[row], show: (row) => adjustedText(rows.pAdjusted[row]) }] : []),
-  { title: "Relevant", value: (row) => rows.relevant[row], down: true, extra: true },
+  ...(data.adjusted ? [{ title: "Adjusted p", value: (row) => rows.pAdjusted[row], show: (row) => adjustedText(rows.pAdjusted[row]) }]
+    : [{ title: "p", value: (row) => rows.log10p[row], show: (row) => pText(rows.log10p[row]) }]),
+  ...(rows.direction ? [
+    { title: "Direction", value: (row) => rows.direction[row], text: true },
+    { title: "Effect", value: (row) => rows.effect[row], show: effectText, down: true },
+  ] : []),
+  ...(rows.listed ? [{ title: "Short list", value: (row) => rows.listed[row], down: true }] : []),
+  ...(rows.found ? [{ title: "Found", value: (row) => rows.found[row], text: true }] : []),
   ...(data.dimensions > 1 ? [
     { title: "Partners", value: (row) => rows.partners[row].map((u) => names[u]).join(", "), text: true },
     { title: "Together", value: (row) => rows.verdict[row], text: true },
-    { title: "Alone", value: (row) => rows.alone[row], show: (row) => gainText(rows.alone[row]), down: true, extra: true },
-    { title: "Synergy", value: synergyOf, show: (row) => gainText(synergyOf(row)), down: true, extra: true },
   ] : []),
-  ...(rows.found ? [{ title: "Found", value: (row) => rows.found[row], text: true }] : []),
+  { title: "Gain", value: (row) => rows.gain[row], show: (row) => gainText(rows.gain[row]), down: true, extra: true },
+  { title: "Relevant", value: (row) => rows.relevant[row], down: true, extra: true },
   ...(several ? [{ title: "Comparison", value: (row) => data.runs[rows.run[row]].decision, text: true, extra: true }] : []),
   ...(rows.caution ? [{ title: "Caution", value: (row) => rows.caution[row], text: true }] : []),
 ];
 const byName = new Intl.Collator(undefined, { numeric: true });
-const state = { column: data.adjusted ? 3 : 2, descending: false, page: 0 };
+const state = { column: 1, descending: false, page: 0 };
 let chosen = [];
 
 function compare(a, b) {
@@ -52,8 +55,11 @@ function cellOf(row, column) {
   if (column.title === "Variable") return el("td", { class: "names" }, nameButton(row));
   if (column.title === "Partners") return el("td", { class: "names" }, cut(column.value(row) || "–", 90));
   if (column.title === "Together") return el("td", {}, rows.verdict[row] ? el("span", { class: `badge ${rows.verdict[row]}`, title: rows.said[row] }, rows.verdict[row]) : "–");
+  if (column.title === "Direction") return el("td", { class: "direction" }, cut(rows.direction[row] || "–", 60));
+  if (column.title === "Effect") return el("td", { class: "effect" }, effectText(row), ...(rows.effectKind[row] ? [el("span", { class: "kind" }, cut(rows.effectKind[row], 60))] : []));
+  if (column.title === "Short list") return el("td", {}, rows.listed[row] ? el("span", { class: "badge" }, "yes") : "–");
   if (column.title === "Relevant") return el("td", { class: kind }, el("span", { class: rows.relevant[row] ? "badge" : "badge no" }, rows.relevant[row] ? "yes" : "no"));
-  if (column.text) return el("td", { class: kind }, cut(column.value(row), 60));
+  if (column.text) return el("td", { class: kind }, cut(column.value(row) || "–", 60));
   return el("td", { class: `number ${kind}` }, column.show(row));
 }
 
@@ -73,7 +79,7 @@ function drawTable(size = Number(byId("page-size").value)) {
   const shown = chosen.slice(first, first + size);
   byId("table").tHead.replaceChildren(el("tr", {}, columns.map((column, i) => el("th", {
     scope: "col",
-    class: `${column.text || column.title === "Relevant" ? "" : "number"} ${column.extra ? "extra" : ""}`,
+    class: `${column.text || ["Relevant", "Effect", "Short list"].includes(column.title) ? "" : "number"} ${column.extra ? "extra" : ""}`,
     "aria-sort": i === state.column ? (state.descending ? "descending" : "ascending") : "none",
   }, el("button", { type: "button", onclick: () => sortBy(i) }, column.title)))));
   byId("table").tBodies[0].replaceChildren(...(shown.length
@@ -92,12 +98,14 @@ function sortBy(column) {
 }
 
 function variablesCsv() {
-  const header = ["variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone", "synergy", "verdict", "p_interaction", ...(several ? ["decision"] : []), ...(rows.caution ? ["caution"] : []), ...(rows.found ? ["found"] : [])];
+  const header = ["variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone", "synergy", ...(rows.direction ? ["direction", "effect", "effect_low", "effect_high", "effect_kind"] : []), ...(rows.listed ? ["short_list"] : []), "verdict", "p_interaction", ...(several ? ["decision"] : []), ...(rows.caution ? ["caution"] : []), ...(rows.found ? ["found"] : [])];
   const exactP = (log10) => (log10 === null ? "" : log10 > -300 ? 10 ** log10 : pText(log10));
   const lines = [...rows.number.keys()].sort((a, b) => rows.number[a] - rows.number[b]).map((row) => [
     names[row], rows.gain[row] ?? "", exactP(rows.log10p[row]), rows.pAdjusted[row] ?? "", rows.relevant[row] ? "True" : "False",
     rows.partners[row].map((u) => names[u]).join("; "), rows.discretization[row], rows.alone[row] ?? "", synergyOf(row) ?? "",
-    rows.verdict[row] || "untested", rows.pInteraction[row] ?? "",
+    ...(rows.direction ? [rows.direction[row], rows.effect[row] ?? "", rows.effectLow[row] ?? "", rows.effectHigh[row] ?? "", rows.effectKind[row]] : []),
+    ...(rows.listed ? [rows.listed[row] ? "True" : "False"] : []),
+    rows.verdict[row], rows.pInteraction[row] ?? "",
     ...(several ? [data.runs[rows.run[row]].decision] : []),
     ...(rows.caution ? [rows.caution[row]] : []),
     ...(rows.found ? [rows.found[row]] : []),

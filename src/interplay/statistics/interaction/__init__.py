@@ -16,6 +16,7 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
     exact_p_value.py     two levels and two classes: Zelen's exact test
     bootstrap.py         other sparse tables: by how much χ² is to be corrected
     effect.py            log odds ratio with its interval; adjusted residuals
+    cell_effect.py       the cell with the largest residual → its log odds ratio beside separate effects
     interaction_test.py  tables → `InteractionTests`, all of the above      `interaction_test`
     table_tests.py       tables → `TestedTuples`: tests, corrected where tables are sparse, effects, gains
     tuple_tests.py       TupleTests: one row per tuple, what the tests of every outcome have

@@ -10,6 +10,7 @@ from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.interaction.additive_effect import relative_excess_risk
 from interplay.statistics.interaction.bootstrap import bartlett_factors
 from interplay.statistics.interaction.bound import subtuple_informations
+from interplay.statistics.interaction.cell_effect import cell_log_odds
 from interplay.statistics.interaction.effect import interaction_log_odds
 from interplay.statistics.interaction.exact_p_value import exact_log_p
 from interplay.statistics.interaction.interaction_test import (
@@ -32,6 +33,9 @@ BOOTSTRAP_SPARSE_BELOW = 0.05
 #: the bootstrap; from 7 on it is one in twenty (120 tables each, 3 to 20 levels, pairs and triples).
 MIN_PER_COLUMN = 8
 
+#: Of tables tested at once, those with the smallest p-values have their clearest cell measured: each takes a fit.
+_MAX_CELL_EFFECTS = 64
+
 
 def tested_tables(
     counts: IntArray, tuples: IntArray, *, bootstrap_below: float, seed: int, strata: bool, n_threads: int
@@ -48,6 +52,9 @@ def tested_tables(
     nowhere = np.full(n, -1, dtype=np.int64)
     unknown = np.full(n, np.nan)
     odds, residual = tests.log_odds, tests.residual
+    may_count = np.argsort(log_p, kind="stable")[:_MAX_CELL_EFFECTS]
+    may_count = may_count[log_p[may_count] <= math.log(max(bootstrap_below, 1e-300))]
+    cell = None if residual is None else cell_log_odds(by_stratum, residual, may_count)
     gain, alone, df_alone = _gains(by_stratum)
     excess = relative_excess_risk(by_stratum, _is_counted(by_stratum))
     return TestedTuples(
@@ -70,6 +77,9 @@ def tested_tables(
         residual_cell=np.full((n, k), -1, dtype=np.int64) if residual is None else residual.cell,
         residual_class=nowhere if residual is None else residual.class_,
         residual_stratum=nowhere if residual is None else residual.stratum,
+        cell_effect=unknown if cell is None else cell.estimate,
+        cell_low=unknown if cell is None else cell.low,
+        cell_high=unknown if cell is None else cell.high,
         gain=gain,
         gain_alone=alone,
         df_alone=df_alone,

@@ -50,6 +50,10 @@ class TupleTests:
         Levels of the members there; −1 where there is none.
     residual_stratum : (n,) int64
         Stratum there.
+    cell_effect, cell_low, cell_high : (n,) float64
+        How much that cell departs from the separate effects of the members, with a 95 % interval: a log odds ratio of
+        the class, or a difference of means in the unit of the outcome. NaN where there is none, and of classes in
+        tuples that could not be significant.
     gain : (n, k) float64
         Information of each member beyond the others, bits × samples, without pseudocounts.
     gain_alone : (n, k) float64
@@ -75,6 +79,9 @@ class TupleTests:
     residual: Annotated[FloatArray, Check("n")]
     residual_cell: Annotated[IntArray, Check("n k")]
     residual_stratum: Annotated[IntArray, Check("n")]
+    cell_effect: Annotated[FloatArray, Check("n")]
+    cell_low: Annotated[FloatArray, Check("n")]
+    cell_high: Annotated[FloatArray, Check("n")]
     gain: Annotated[FloatArray, Check("n k")]
     gain_alone: Annotated[FloatArray, Check("n k")]
     df_alone: Annotated[IntArray, Check("n k")]

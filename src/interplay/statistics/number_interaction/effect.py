@@ -100,15 +100,18 @@ def interval(estimate: FloatArray, error: FloatArray, df: FloatArray, confidence
     return Effect(estimate, estimate - reach, estimate + reach)
 
 
-def standardised_residuals(moments: CellMoments, *, fewest: int = FEWEST_IN_CELL) -> FloatArray:
-    """Return (mean − its fit by H0) over its standard error, N(0, 1) under H0; of the shape of the moments.
+def departures(moments: CellMoments, *, fewest: int = FEWEST_IN_CELL) -> tuple[FloatArray, FloatArray]:
+    """Return by how much each cell's mean departs from the mean that H0 and all other cells lead to expect.
 
-    NaN in cells left out, where H0 fits a cell exactly, and in tables with too many contrasts.
+    That is the coefficient of the cell beside H0, with its standard error, each of the shape of the moments. The
+    variance is that within cells. NaN in cells left out, where H0 fits a cell exactly, and in tables with too many
+    contrasts.
     """
-    residuals = np.full((len(moments.n) * moments.n.shape[1], int(np.prod(moments.levels))), np.nan)
+    shape = (len(moments.n) * moments.n.shape[1], int(np.prod(moments.levels)))
+    departure, errors = np.full(shape, np.nan), np.full(shape, np.nan)
     if 0 < n_contrasts(moments.levels) <= MAX_CONTRASTS:
-        n, mean = moments.n.reshape(residuals.shape), moments.mean.reshape(residuals.shape)
-        error = np.repeat(moments.rss / np.maximum(moments.n_samples - moments.n_cells, 1), moments.n.shape[1])
+        n, mean = moments.n.reshape(shape), moments.mean.reshape(shape)
+        variance = np.repeat(moments.rss / np.maximum(moments.n_samples - moments.n_cells, 1), moments.n.shape[1])
         for pattern, tables in by_pattern(n >= fewest):
             contrasts = contrasts_between(moments.levels, pattern)[pattern]
             if not contrasts.shape[1]:
@@ -119,10 +122,27 @@ def standardised_residuals(moments: CellMoments, *, fewest: int = FEWEST_IN_CELL
             back = np.matmul(contrasts, inverse)
             rest = v * np.matmul(back, contrast_values(mean[inside], contrasts)[:, :, np.newaxis])[:, :, 0]
             left = v**2 * (back * contrasts).sum(axis=2)
-            spread = np.sqrt(left * error[tables, np.newaxis])
-            free = (left > _FREE_VARIANCE * v) & (spread > 0)
-            residuals[inside] = np.divide(rest, spread, out=np.full_like(rest, np.nan), where=free)
-    return residuals.reshape(moments.n.shape)
+            free = (left > _FREE_VARIANCE * v) & (variance[tables, np.newaxis] > 0)
+            share = np.divide(left, v, out=np.full_like(left, np.nan), where=free)  # 1 − leverage
+            departure[inside] = rest / share
+            errors[inside] = np.sqrt(left * variance[tables, np.newaxis]) / share
+    return departure.reshape(moments.n.shape), errors.reshape(moments.n.shape)
+
+
+def standardised_residuals(moments: CellMoments, *, fewest: int = FEWEST_IN_CELL) -> FloatArray:
+    """Return departures of cells over their standard errors: N(0, 1) under H0; of the shape of the moments."""
+    departure, errors = departures(moments, fewest=fewest)
+    return np.asarray(departure / errors)
+
+
+def effect_in_cell(moments: CellMoments, found: LargestResidual, *, fewest: int = FEWEST_IN_CELL) -> Effect:
+    """Return the departures of the cells with the largest residuals; of other moments of the same cells, if given."""
+    departure, errors = departures(moments, fewest=fewest)
+    rows = np.arange(len(departure))
+    where = (rows, found.stratum, *found.cell.T)
+    known = ~np.isnan(found.value)
+    df = np.asarray(moments.n_samples - moments.n_cells, dtype=np.float64)
+    return interval(np.where(known, departure[where], np.nan), errors[where], df)
 
 
 def largest_residual(moments: CellMoments, *, fewest: int = FEWEST_IN_CELL) -> LargestResidual:

@@ -13,6 +13,7 @@ from interplay.statistics.number_interaction.effect import (
     Effect,
     LargestResidual,
     difference_of_differences,
+    effect_in_cell,
     is_two_level,
     largest_residual,
     none_of,
@@ -83,11 +84,13 @@ def number_tests(
     moments = cell_moments(cells, numbers.scores, levels, n_strata=n_strata)
     in_units = cell_moments(cells, numbers.values, levels, n_strata=n_strata) if _is_finite(numbers) else None
     residual = LargestResidual(np.full(n, np.nan), np.full(n, -1), np.full((n, k), -1))
+    in_cell = none_of(n)
     if dosages is None:
         tests, robust_log_p = f_test(moments, fewest=fewest), robust_test(moments, fewest=fewest).log_p
         effect = none_of(n) if in_units is None else difference_of_differences(in_units, fewest=fewest)
         if not is_two_level(levels):
             residual = largest_residual(moments, fewest=fewest)
+            in_cell = none_of(n) if in_units is None else effect_in_cell(in_units, residual, fewest=fewest)
     else:
         of_scores = dosage_test(moments, dosages)
         tests, robust_log_p = of_scores.f, of_scores.robust_log_p
@@ -109,6 +112,9 @@ def number_tests(
         residual=residual.value,
         residual_cell=residual.cell,
         residual_stratum=residual.stratum,
+        cell_effect=in_cell.estimate,
+        cell_low=in_cell.low,
+        cell_high=in_cell.high,
         gain=gain,
         gain_alone=alone,
         df_alone=df_alone,

@@ -1,0 +1,174 @@
+"""The short list of `select` beside forward selection, on six tables; and its variables too many, where truth is known.
+
+    python benchmarks/short_list.py [--jobs N] [--tables N] [--repetitions N]
+
+Tables: scikit-learn's breast cancer, wine, diabetes and iris, its digits 3 and 8, and one like Madelon. In each of five
+folds, variables are chosen from four fifths of the samples, and a model of these (logistic or linear regression, and a
+random forest, which sees interactions) is scored in the last fifth: with all relevant variables, the short list, as
+many variables by forward selection (scikit-learn's SequentialFeatureSelector, cross-validated), and as many of the
+smallest p-values. Truth: tables of 20 variables, three of which matter, with correlated copies of these; counted are
+lists with a variable that does not matter given the others, and the causes found.
+
+Writes benchmarks/results/short_list.json, with the command and versions that made it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+RESULTS = Path(__file__).parent / "results" / "short_list.json"
+N_FOLDS = 5
+TABLES = ("breast cancer", "wine", "diabetes", "iris", "digits 3 and 8", "madelon-like")
+
+
+def load_table(name: str) -> tuple[pd.DataFrame, np.ndarray, bool]:
+    """Return X, y and whether the outcome is a number."""
+    from sklearn import datasets
+
+    import interplay
+
+    if name == "madelon-like":
+        X, y, _ = interplay.datasets.make_madelon(n_samples=600, n_vars=40, random_state=1)
+        return pd.DataFrame(X, columns=[f"x{v}" for v in range(X.shape[1])]), np.asarray(y), False
+    load = {
+        "breast cancer": datasets.load_breast_cancer,
+        "wine": datasets.load_wine,
+        "diabetes": datasets.load_diabetes,
+        "iris": datasets.load_iris,
+        "digits 3 and 8": datasets.load_digits,
+    }[name]
+    data = load(as_frame=True)
+    X, y = data.data, data.target.to_numpy()
+    if name.startswith("digits"):
+        chosen = np.isin(y, (3, 8))
+        X, y = X[chosen].reset_index(drop=True), y[chosen]
+        X = X.loc[:, X.std() > 0]
+    return X, y, name == "diabetes"
+
+
+def compare(name: str) -> dict[str, Any]:
+    """Score four choices of variables of a table in each fold."""
+    from sklearn.feature_selection import SequentialFeatureSelector
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    import interplay
+
+    X, y, is_number = load_table(name)
+    folds = (KFold if is_number else StratifiedKFold)(N_FOLDS, shuffle=True, random_state=0)
+    found: dict[str, list[Any]] = {}
+    for train, test in folds.split(X, y):
+        started = time.perf_counter()
+        result = interplay.select(X.iloc[train], y[train], random_state=0, dimensions=(1, 2))
+        seconds_select = time.perf_counter() - started
+        short = result.short_list or list(X.columns[:1])
+        started = time.perf_counter()
+        forward = SequentialFeatureSelector(
+            linear_model(is_number), n_features_to_select=min(len(short), X.shape[1] - 1), cv=5
+        ).fit(X.iloc[train], y[train])
+        seconds_forward = time.perf_counter() - started
+        choices = {
+            "relevant": result.relevant or short,
+            "short list": short,
+            "forward": list(X.columns[forward.get_support()]),
+            "smallest p": (result.relevant or short)[: len(short)],
+        }
+        for choice, names in choices.items():
+            found.setdefault(f"n {choice}", []).append(len(names))
+            for kind, model in (("linear", linear_model(is_number)), ("forest", forest(is_number))):
+                score = model.fit(X.iloc[train][names], y[train]).score(X.iloc[test][names], y[test])
+                found.setdefault(f"{choice}, {kind}", []).append(round(float(score), 4))
+        found.setdefault("seconds select", []).append(round(seconds_select, 2))
+        found.setdefault("seconds forward", []).append(round(seconds_forward, 2))
+    means = {key: round(float(np.mean(values)), 4) for key, values in found.items()}
+    return {
+        "table": name,
+        "samples": len(y),
+        "variables": X.shape[1],
+        "score": "R²" if is_number else "accuracy",
+    } | means
+
+
+def linear_model(is_number: bool) -> Any:
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), LinearRegression() if is_number else LogisticRegression(max_iter=2000))
+
+
+def forest(is_number: bool) -> Any:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    return (RandomForestRegressor if is_number else RandomForestClassifier)(100, random_state=0)
+
+
+def known_truth(job: tuple[str, int]) -> dict[str, int]:
+    """Return how many causes are in the short list of one table, and whether there is a variable too many."""
+    import interplay
+
+    kind, seed = job
+    rng = np.random.default_rng(seed)
+    n = 400
+    causes = rng.normal(size=(3, n))
+    copies = [cause + noise * rng.normal(size=n) for cause in causes for noise in (0.5, 1.0, 1.5)]
+    X = np.column_stack([*causes, *copies, rng.normal(size=(n, 8))])
+    signal = 0.8 * causes.sum(axis=0)
+    if kind == "numbers":
+        y: Any = signal + rng.normal(size=n)
+    elif kind == "classes":
+        y = rng.random(n) < 1 / (1 + np.exp(-1.5 * signal))
+    else:
+        y = (rng.exponential(np.exp(-signal)), rng.random(n) < 0.7)
+    result = interplay.select(X, y, random_state=seed, dimensions=(1, 2))
+    listed = {int(name[1:]) for name in result.short_list}
+    return {"causes": len(listed & {0, 1, 2}), "too many": int(bool(listed - {0, 1, 2})), "listed": len(listed)}
+
+
+def main() -> None:
+    """Run both parts and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--tables", type=int, default=len(TABLES))
+    parser.add_argument("--repetitions", type=int, default=200)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    import sklearn
+
+    import interplay
+
+    jobs = [(kind, seed) for kind in ("numbers", "classes", "times") for seed in range(arguments.repetitions)]
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        truths = list(pool.map(known_truth, jobs))
+        tables = list(pool.map(compare, TABLES[: arguments.tables]))
+    truth = {}
+    for kind in ("numbers", "classes", "times"):
+        of_kind = [found for (each, _), found in zip(jobs, truths, strict=True) if each == kind]
+        truth[kind] = {
+            "tables": len(of_kind),
+            "share with a variable too many": float(np.mean([found["too many"] for found in of_kind])),
+            "mean causes of 3": float(np.mean([found["causes"] for found in of_kind])),
+        }
+    made = {
+        "command": f"python benchmarks/short_list.py {' '.join(sys.argv[1:])}".strip(),
+        "interplay": interplay.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+        "date": time.strftime("%Y-%m-%d"),
+    }
+    RESULTS.write_text(json.dumps({"made": made, "tables": tables, "truth": truth}, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps({"tables": tables, "truth": truth}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,369 @@
+"""Relevant variables of a selection and new samples → tests of each in the way in which it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_choice, shown
+from interplay.codes.cuts import OutcomeCuts, VariableCuts, number_text
+from interplay.codes.rank_scores import mid_rank_scores, normal_scores
+from interplay.results.replicated import Replication
+from interplay.statistics.arm_p_values import arm_names
+from interplay.statistics.arms import arm_of_tuples, found_in_words
+from interplay.statistics.effects.estimate import (
+    DIFFERENCE_IN_CELL,
+    DIFFERENCE_TOGETHER,
+    ODDS_RATIO_IN_CELL,
+    ODDS_RATIO_TOGETHER,
+    PARTIAL_RHO,
+    Estimate,
+)
+from interplay.statistics.effects.given_effect import correlation_given
+from interplay.statistics.effects.measured import Target, Values, measure
+from interplay.statistics.given_test import choose_strong
+from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
+from interplay.statistics.p_values import adjust
+from interplay.statistics.replication_test import NewSamples
+from interplay.study.covariates import Covariates, make_covariates
+from interplay.study.groups import Groups, make_groups
+from interplay.study.named_columns import take_named
+from interplay.study.number_outcome import decision_numbers, is_number, number_outcome
+from interplay.study.strata import Strata, make_strata
+from interplay.study.survival import make_survival, split_survival
+from interplay.study.table import Table
+
+if TYPE_CHECKING:
+    from interplay.results.interactions import Interactions
+    from interplay.results.selection import Selection
+
+
+#: Kinds of effects of interactions.
+_TOGETHER = (ODDS_RATIO_TOGETHER, DIFFERENCE_TOGETHER, ODDS_RATIO_IN_CELL, DIFFERENCE_IN_CELL)
+
+
+class FoundTest(NamedTuple):
+    """The test in which a variable was found: its name, tuple, ln p, and the run of the same comparison and size."""
+
+    name: str
+    members: IntArray
+    log_p: float
+    run: int
+
+
+def found_test(selection: Selection, v: int) -> FoundTest:
+    """Return the strongest test of the arm in which a variable was found; of one size of tuples, its gain."""
+    if not selection.tests:
+        run = int(selection.best_run[v])
+        name = f"gain {selection.runs[run].dimensions}"
+        return FoundTest(name, selection.best_tuple(v), float(selection.log_p[v]), run)
+    words = {found_in_words(arm): arm for arm in arm_names(selection.tests)}
+    tests = [test for test in selection.tests if test.arm == words[selection.found[v]]]
+    weighted = [test.log_p[v] - np.log(test.weight) for test in tests]
+    test = tests[int(np.nanargmin(weighted))]
+    sizes = selection.dimensions
+    place = sizes.index(test.dimensions) if test.dimensions in sizes else 0
+    members = test.tuples[v]
+    run = int(test.comparison[v]) * len(sizes) + place
+    return FoundTest(test.name, members[members >= 0], float(test.log_p[v]), run)
+
+
+def replicate_variables(
+    selection: Selection,
+    X: Any,
+    y: Any,
+    *,
+    strata: Any,
+    groups: Any,
+    covariates: Any,
+    p_adjust: str | None,
+    tuples: Interactions | None,
+) -> Replication:
+    """See `Selection.replicate`."""
+    pair = split_survival(y) if "survival" in selection.provenance else None
+    if "survival" in selection.provenance and pair is None:
+        raise ValueError("y must be (time, event), as the outcome of the first samples is")
+    y, event = (y, None) if pair is None else pair
+    table, (y, event, strata, groups, covariates) = take_named(
+        X, y=y, event=event, strata=strata, groups=groups, covariates=covariates
+    )
+    n = table.n_samples
+    return replicate_in_table(
+        selection,
+        table,
+        y if pair is None else (y, event),
+        strata=make_strata(strata, n_samples=n),
+        groups=make_groups(groups, n_samples=n),
+        covariates=make_covariates(covariates, n_samples=n),
+        p_adjust=p_adjust,
+        tuples=tuples,
+    )
+
+
+def replicate_in_table(
+    selection: Selection,
+    table: Table,
+    y: Any,
+    *,
+    strata: Strata | None,
+    groups: Groups | None,
+    covariates: Covariates | None,
+    p_adjust: str | None = None,
+    tuples: Interactions | None = None,
+) -> Replication:
+    """Test the relevant variables in the samples of another table."""
+    asked = selection.settings["p_adjust"] if p_adjust is None else p_adjust
+    method = "holm" if p_adjust is None and asked not in LISTED_METHODS else asked
+    check_choice("p_adjust", method, LISTED_METHODS)
+    number_of = {name: number for number, name in enumerate(table.names)}
+    new = _New(selection, table, number_of, y, strata, groups, covariates, tuples)
+    for v in new.needed():
+        if selection.names[v] not in number_of:
+            raise ValueError(f"X lacks the variable {shown(selection.names[v])}, which is to be tested")
+    tests = [found_test(selection, v) for v in selection.ranked.tolist()]
+    ranked = selection.ranked.tolist()
+    log_p = np.array([new.log_p(v, test) for v, test in zip(ranked, tests, strict=True)], dtype=np.float64)
+    effects = selection.effects
+    rows = [-1 if effects is None else effects.main_of(v) for v in ranked]
+    again = [new.effect(v, row) if row >= 0 else Estimate() for v, row in zip(ranked, rows, strict=True)]
+    kinds = ["" if effects is None or row < 0 else effects.kind_in_words(row) for row in rows]
+    return Replication(
+        names=selection.relevant,
+        variable=selection.ranked,
+        found=[selection.found[v] for v in ranked],
+        test=[_in_words(test.name) for test in tests],
+        partners=[
+            ", ".join(selection.names_of(test.members[test.members != v]))
+            for v, test in zip(ranked, tests, strict=True)
+        ],
+        first_p=np.exp([test.log_p for test in tests]),
+        first_effect=np.array(
+            [np.nan if effects is None or row < 0 else effects.effect[row] for row in rows], dtype=np.float64
+        ),
+        log_p=log_p,
+        p_adjusted=adjust(np.exp(log_p), method) if len(log_p) else log_p,
+        direction=["" if effects is None or row < 0 else effects.direction[row] for row in rows],
+        effect_kind=kinds,
+        effect=np.array([size.value for size in again], dtype=np.float64),
+        effect_low=np.array([size.low for size in again], dtype=np.float64),
+        effect_high=np.array([size.high for size in again], dtype=np.float64),
+        level=selection.settings["level"],
+        n_samples=table.n_samples,
+        p_adjust=method,
+        tuples=tuples,
+    )
+
+
+def _in_words(test: str) -> str:
+    """Return a test by the name that people know it by."""
+    kind, _, size = test.partition(" ")
+    words = {
+        "rank": "rank (alone)",
+        "spread": "spread (alone)",
+        "given": "given others",
+        "gain": f"gain {found_in_words(arm_of_tuples(int(size)))}" if size else "",
+        "synergy": f"synergy {found_in_words(arm_of_tuples(int(size)))}" if size else "",
+        "product": "product of ranks",
+    }
+    return words.get(kind, test)
+
+
+@dataclass(eq=False)
+class _New:
+    """New samples, as the tests of a selection need them."""
+
+    selection: Selection
+    table: Table
+    number_of: dict[str, int]
+    y: Any
+    strata: Strata | None
+    groups: Groups | None
+    covariates: Covariates | None
+    tuples: Interactions | None
+
+    def needed(self) -> list[int]:
+        """Return the numbers of all variables that tests need."""
+        found = set(self.selection.ranked.tolist())
+        for v in self.selection.ranked.tolist():
+            found |= set(found_test(self.selection, v).members.tolist())
+        return sorted(found | set(self._strong.tolist()))
+
+    @cached_property
+    def _strong(self) -> IntArray:
+        """The variables that others were given in the first samples, where some variable was found so."""
+        rank = next((test for test in self.selection.tests if test.name == "rank"), None)
+        has_given = any(found_test(self.selection, v).name == "given" for v in self.selection.ranked.tolist())
+        if rank is None or not has_given:
+            return np.empty(0, dtype=np.int64)
+        return choose_strong(rank.log_p, int(self.selection.provenance["n_samples"]))
+
+    @cached_property
+    def _all(self) -> NewSamples:
+        n = self.table.n_samples
+        beside: dict[str, Any] = {
+            "strata": None if self.strata is None else self.strata.codes,
+            "groups": None if self.groups is None else self.groups.codes,
+            "covariates": None if self.covariates is None else self.covariates.design,
+            "seed": self.selection.settings["random_state"],
+        }
+        if isinstance(self.y, tuple):
+            times = make_survival(*self.y, n_samples=n)
+            if self.groups is not None:
+                raise ValueError("groups do not go with times in a replication: leave them out")
+            return NewSamples(time=times.time, event=times.event, **beside)
+        if self.groups is not None and self.covariates is not None:
+            raise ValueError("groups do not go with covariates in a replication: leave one of them out")
+        if self.selection.settings["decision"] == "number":
+            is_number(self.y, "number")  # refuses labels
+            outcome = number_outcome(
+                decision_numbers(self.y, n_samples=n),
+                self.strata,
+                scale=self.selection.settings.get("scale") or "ranks",
+            )
+            self._values = outcome.values
+            return NewSamples(scores=outcome.scores, **beside)
+        labels = list(self.selection.class_sizes)
+        cuts = next((run.outcome for run in self.selection.runs if run.outcome is not None), None)
+        if self.selection.settings["decision"] == "continuous" and (cuts is None or not len(cuts.bounds)):
+            raise ValueError("this selection does not know where its outcome was cut: it cannot be tested again")
+        if cuts is None or len(self.selection.comparisons) > 1:
+            cuts = OutcomeCuts(labels, np.empty(0))
+        classes = cuts.classes(self.y, n_samples=n)
+        return NewSamples(codes=classes.codes, n_classes=classes.n_classes, **beside)
+
+    def _of_run(self, number: int) -> tuple[NewSamples, IntArray]:
+        """Return the samples of the comparison of a run, with their classes, and their numbers."""
+        everything = np.arange(self.table.n_samples)
+        run = self.selection.runs[number]
+        if len(self.selection.comparisons) == 1 or self._all.codes is None:
+            return self._all, everything
+        labels = list(self.selection.class_sizes)
+        one, other = run.class_labels
+        codes = self._all.codes
+        rows = everything if one == "rest" else np.flatnonzero(np.isin(codes, [labels.index(one), labels.index(other)]))
+        if len(np.unique(codes[rows] == labels.index(other))) < 2:
+            raise ValueError(f"y lacks one of the classes of the comparison {shown(run.decision)}")
+
+        def of_rows(values: Any) -> Any:
+            return None if values is None else values[rows]
+
+        return (
+            NewSamples(
+                codes=(codes[rows] == labels.index(other)).astype(np.int64),
+                n_classes=2,
+                strata=of_rows(self._all.strata),
+                groups=of_rows(self._all.groups),
+                covariates=of_rows(self._all.covariates),
+                seed=self._all.seed,
+            ),
+            rows,
+        )
+
+    def _scores(self, v: int, rows: IntArray) -> FloatArray:
+        """Return normal scores of a variable among some samples, (1, n_rows), within strata."""
+        values = self.table.column(self.number_of[self.selection.names[v]]).read()[rows]
+        within = None if self.strata is None else self.strata.codes[rows]
+        return normal_scores(mid_rank_scores(values[np.newaxis].astype(np.float64), within))
+
+    def _cells(self, members: list[int], run: int, d: int, rows: IntArray) -> FloatArray | None:
+        """Return indicators of the cells of a tuple, as it was cut in the first samples; None if that is not known."""
+        cuts = {each.variable: each for each in self.selection.runs[run].cuts}
+        if not set(members) <= cuts.keys():
+            return None
+        cell = np.zeros(len(rows), dtype=np.int64)
+        for v in members:
+            of_v: VariableCuts = cuts[v]
+            codes = of_v.codes(self.table.column(self.number_of[self.selection.names[v]]), d)[rows]
+            cell = cell * (of_v.n_levels() + 1) + codes + 1
+        used, codes = np.unique(cell, return_inverse=True)
+        return np.asarray(codes.reshape(-1) == np.arange(1, len(used))[:, np.newaxis], dtype=np.float64)
+
+    def log_p(self, v: int, test: FoundTest) -> float:
+        """Return ln p of a variable in the new samples; NaN where the way it was cut is not known."""
+        samples, rows = self._of_run(test.run)
+        none = np.empty((0, len(rows)))
+        kind = test.name.partition(" ")[0]
+        if kind == "rank":
+            return samples.log_p(self._scores(v, rows), none)
+        if kind == "spread":
+            return samples.log_p(self._scores(v, rows) ** 2, none)
+        if kind == "given":
+            others = [self._scores(u, rows) for u in self._strong.tolist() if u != v]
+            return samples.log_p(self._scores(v, rows), np.vstack([none, *others]))
+        if kind == "product":
+            both = np.vstack([self._scores(u, rows) for u in test.members.tolist()])
+            return samples.log_p(both.prod(axis=0)[np.newaxis], both)
+        members = test.members.tolist()
+        d = max(int(self.selection.runs[test.run].gains.discretization[v]), 0)
+        whole = self._cells(members, test.run, d, rows)
+        part = self._cells([u for u in members if u != v], test.run, d, rows)
+        own = self._cells([v], test.run, d, rows)
+        if whole is None or part is None or own is None:
+            return float("nan")
+        return samples.log_p(whole, part if kind == "gain" else np.vstack([part, own]))
+
+    def _together(self, v: int, kind: str) -> Estimate:
+        """Return the effect of the interaction of a variable with its partners, if that was tested again."""
+        members = self.selection.verdicts[v].members
+        tested = None if self.tuples is None else self.tuples.tested
+        if tested is None or tested.tuples.shape[1] != len(members):
+            return Estimate()
+        row = int(tested.rows_of(np.array([members]))[0])
+        if row < 0:
+            return Estimate()
+        in_cell = kind in (ODDS_RATIO_IN_CELL, DIFFERENCE_IN_CELL)
+        whole = (tested.estimate[row], tested.ci_low[row], tested.ci_high[row])
+        sizes = (tested.cell_effect[row], tested.cell_low[row], tested.cell_high[row]) if in_cell else whole
+        if kind in (ODDS_RATIO_TOGETHER, ODDS_RATIO_IN_CELL):
+            sizes = tuple(np.exp(np.minimum(sizes, 700.0)).tolist())
+        return Estimate(*(float(size) for size in sizes))
+
+    def effect(self, v: int, row: int) -> Estimate:
+        """Return the effect of the same kind in the new samples."""
+        effects = self.selection.effects
+        assert effects is not None
+        kind, about = effects.kind[row], effects.about[row]
+        if kind in _TOGETHER:
+            return self._together(v, kind)
+        samples, rows = self._of_run(found_test(self.selection, v).run)
+        if kind == PARTIAL_RHO:
+            others = [self._scores(u, rows)[0] for u in self._strong.tolist() if u != v]
+            target = samples.scores if samples.codes is None else (samples.codes == 1).astype(np.float64)
+            if target is None:
+                return Estimate()
+            return correlation_given(
+                self._scores(v, rows)[0], np.array(others).reshape(-1, len(rows)), target, samples.strata
+            )
+        run = self.selection.runs[found_test(self.selection, v).run]
+        column = self.table.column(self.number_of[self.selection.names[v]])
+        values = column.read()[rows].astype(np.float64)
+        seen = np.flatnonzero(values == values)
+        numbers = None if samples.scores is None else self._values[rows][seen]
+        target = Target(
+            codes=None if samples.codes is None else samples.codes[seen],
+            labels=tuple(run.class_labels),
+            numbers=numbers,
+            time=None if samples.time is None else samples.time[seen],
+            event=None if samples.event is None else samples.event[seen],
+        )
+        levels: list[str] = []
+        used, codes = np.unique(values[seen], return_inverse=True)
+        if " against " in about and not about.startswith(
+            ("upper", *(f"{label} against" for label in run.class_labels))
+        ):
+            names = None if column.levels is None else [str(level) for level in column.levels]
+            levels = [number_text(value) if names is None else names[int(value)] for value in used]
+        if not len(seen) or len(used) < 2:
+            return Estimate()
+        found = measure(
+            Values(values[seen], levels, codes.reshape(-1).astype(np.int64), is_ordered=column.levels is None),
+            target,
+            strata=None if samples.strata is None else samples.strata[seen],
+            groups=None if samples.groups is None else samples.groups[seen],
+            is_u_shaped="distance from the median" in about,
+        )
+        return next((each.size for each in found.effects if (each.kind, each.about) == (kind, about)), Estimate())

@@ -1,0 +1,238 @@
+"""Relevant variables in new samples: each in the way it was found, against scipy, statsmodels and known truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import interplay
+from interplay.statistics.replication_test import NewSamples
+
+
+def mixed(seed: int, n: int = 700) -> tuple[pd.DataFrame, np.ndarray]:
+    """One variable of each kind: a trend, a U shape, labels, a pair; the others are noise."""
+    rng = np.random.default_rng(seed)
+    trend, bowl, left, right = rng.normal(size=(4, n))
+    colour = rng.choice(["red", "green", "blue"], n)
+    logit = 0.9 * trend + 1.1 * (bowl**2 - 1) + 1.2 * (colour == "red") + 1.6 * np.sign(left * right) - 0.4
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-logit)), "ill", "well")
+    noise = {f"noise{i}": rng.normal(size=n) for i in range(10)}
+    X = pd.DataFrame({"trend": trend, "bowl": bowl, "left": left, "right": right, "colour": colour} | noise)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def first() -> interplay.Selection:
+    return interplay.select(*mixed(1), random_state=0)
+
+
+def test_each_is_tested_in_the_way_it_was_found(first):
+    assert set(first.relevant) >= {"trend", "bowl", "left", "right", "colour"}
+    again = first.replicate(*mixed(2))
+    table = again.table.set_index("variable")
+    assert table.loc["trend", "test"] == "rank (alone)"
+    assert table.loc["bowl", "test"] == "spread (alone)"
+    assert table.loc["colour", "test"] == "gain alone"
+    assert table.loc["left", "test"] in ("gain in pairs", "synergy in pairs", "product of ranks")
+    assert set(again.replicated) >= {"trend", "bowl", "left", "right", "colour"}
+    assert table.loc["trend", "same_direction"]
+    assert table.loc["left", "same_direction"]
+    assert table.loc["left", "partners"] == "right"
+    assert again.interactions.significant == [("left", "right")]
+    assert "relevant variables hold in 700 new samples" in again.summary()
+
+
+def test_a_trend_is_tested_by_the_correlation_of_normal_scores(first):
+    X, y = mixed(2)
+    scores = stats.norm.ppf((stats.rankdata(X["trend"]) - 0.5) / len(X))
+    expected = stats.pearsonr(scores, y == "well").pvalue
+    table = first.replicate(X, y).table.set_index("variable")
+    assert table.loc["trend", "p_value"] == pytest.approx(expected)
+    n_tests = len(table)
+    rank = (table["p_value"] < expected).sum()
+    assert table.loc["trend", "p_adjusted"] == pytest.approx(max(expected * (n_tests - rank), 0), rel=1e-6) or (
+        table.loc["trend", "p_adjusted"] >= expected
+    )
+    u = stats.mannwhitneyu(X["trend"][y == "well"], X["trend"][y == "ill"]).statistic
+    assert table.loc["trend", "effect"] == pytest.approx(u / ((y == "well").sum() * (y == "ill").sum()))
+
+
+def test_noise_does_not_replicate(first):
+    X, y = mixed(3)
+    rng = np.random.default_rng(0)
+    assert first.replicate(X, rng.permutation(y)).replicated == []
+
+
+def test_an_effect_in_the_other_direction_does_not_hold(first):
+    X, y = mixed(2)
+    again = first.replicate(X.assign(trend=-X["trend"]), y)
+    row = again.table.set_index("variable").loc["trend"]
+    assert row["p_adjusted"] < 0.05
+    assert not row["same_direction"]
+    assert "trend" not in again.replicated
+
+
+def test_covariates_are_given(first):
+    X, y = mixed(2)
+    table = first.replicate(X, y, covariates=X["trend"] + 0.01 * np.arange(len(X)) / len(X)).table.set_index("variable")
+    assert table.loc["trend", "p_value"] > 0.001
+    assert table.loc["bowl", "p_adjusted"] < 0.05
+
+
+def test_strata_are_within(first):
+    X, y = mixed(2)
+    within = first.replicate(X, y, strata=X["colour"]).table.set_index("variable")
+    assert within.loc["trend", "replicated"]
+    assert within.loc["colour", "p_value"] == 1.0  # nothing is left of it within its own levels
+
+
+def test_linear_tests_are_those_of_statsmodels():
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(0)
+    base, own = rng.normal(size=(2, 150)), rng.normal(size=(3, 150))
+    y = base[0] + 0.2 * own[0] + rng.normal(size=150)
+    small, large = (sm.OLS(y, sm.add_constant(np.vstack(rows).T)).fit() for rows in ([base], [base, own]))
+    found = NewSamples(scores=y).log_p(own, base)
+    assert np.exp(found) == pytest.approx(large.compare_f_test(small)[1])
+
+
+def test_times_are_tested_in_coxs_model():
+    from statsmodels.duration.hazard_regression import PHReg
+
+    rng = np.random.default_rng(0)
+    base, own = rng.normal(size=(1, 200)), rng.normal(size=(1, 200))
+    time, event = rng.exponential(np.exp(-0.5 * base[0] - 0.2 * own[0])), rng.random(200) < 0.7
+    fits = [PHReg(time, np.vstack(rows).T, status=event, ties="efron").fit() for rows in ([base], [base, own])]
+    chi2 = 2 * (fits[1].llf - fits[0].llf)
+    found = NewSamples(time=time, event=event).log_p(own, base)
+    assert np.exp(found) == pytest.approx(stats.chi2.sf(chi2, 1), rel=1e-4)
+
+
+def test_selections_of_times_numbers_and_several_classes_replicate():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(800, 8))
+    signal = X[:, 2] + 0.7 * X[:, 5]
+    time, event = rng.exponential(np.exp(-signal)), rng.random(800) < 0.8
+    half, rest = slice(0, 400), slice(400, 800)
+    found = interplay.select(X[half], (time[half], event[half]), random_state=0)
+    again = found.replicate(X[rest], (time[rest], event[rest]))
+    assert set(again.replicated) >= {"x2", "x5"}
+    with pytest.raises(ValueError, match=r"^y must be \(time, event\)"):
+        found.replicate(X[rest], time[rest])
+    with pytest.raises(ValueError, match="were not tested again"):
+        again.interactions  # noqa: B018
+    numbers = interplay.select(X[half], signal[half] + rng.normal(size=400), random_state=0)
+    assert set(numbers.replicate(X[rest], signal[rest] + rng.normal(size=400)).replicated) >= {"x2", "x5"}
+    three = np.digitize(signal + 0.5 * rng.normal(size=800), [-0.6, 0.6]).astype(str)
+    for multiclass in ("joint", "ovo", "ovr"):
+        classes = interplay.select(X[half], three[half], random_state=0, multiclass=multiclass, dimensions=(1, 2))
+        assert set(classes.replicate(X[rest], three[rest]).replicated) >= {"x2", "x5"}
+
+
+def test_one_size_of_tuples_replicates():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(900, 12))
+    y = (X[:, 1] > 0) ^ (X[:, 7] > 0) ^ (rng.random(900) < 0.15)
+    y2 = X[:, 4] + rng.normal(size=900) > 0
+    pairs = interplay.select(X[:450], y[:450], dimensions=2, random_state=0)
+    assert set(pairs.replicate(X[450:], y[450:]).replicated) == {"x1", "x7"}
+    alone = interplay.select(X[:450], y2[:450], dimensions=1, random_state=0)
+    assert alone.replicate(X[450:], y2[450:]).replicated == ["x4"]
+
+
+@pytest.mark.filterwarnings("ignore:.*permutations.*")
+def test_groups_are_permuted_as_wholes():
+    rng = np.random.default_rng(3)
+
+    def donors(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        groups = np.repeat(np.arange(n), 8)
+        ill = groups % 2
+        X = rng.normal(size=(8 * n, 5)) + 1.5 * rng.normal(size=(n, 5))[groups]
+        X[:, 0] += 2.5 * ill
+        return X, ill, groups
+
+    X, ill, groups = donors(60)
+    found = interplay.select(X, ill, groups=groups, dimensions=1, random_state=0)
+    assert "x0" in found.relevant
+    X2, ill2, groups2 = donors(40)
+    with_groups = found.replicate(X2, ill2, groups=groups2).table.set_index("variable")
+    without = found.replicate(X2, ill2).table.set_index("variable")
+    assert with_groups.loc["x0", "replicated"]
+    assert with_groups.loc["x0", "p_value"] > without.loc["x0", "p_value"]
+    with pytest.raises(ValueError, match="groups do not go with covariates"):
+        found.replicate(X2, ill2, groups=groups2, covariates=X2[:, 1])
+
+
+def test_null_p_values_are_uniform():
+    """Tests of pure noise: of ranks, of cells given others, of a product."""
+    rng = np.random.default_rng(4)
+    p = []
+    for _ in range(400):
+        z = rng.normal(size=(2, 80))
+        cells = np.eye(4)[:, rng.integers(0, 4, 80)][1:]
+        new = NewSamples(codes=rng.integers(0, 3, 80), n_classes=3)
+        none = np.empty((0, 80))
+        p.append([new.log_p(z[:1], none), new.log_p(cells, z), new.log_p(z[:1] * z[1:], z)])
+    share = (np.exp(p) < 0.05).mean(axis=0)
+    assert (share < 0.085).all()
+    assert (share > 0.02).all()
+
+
+def test_holdout_is_a_search_and_a_replication(tmp_path):
+    X, y = mixed(5, n=1400)
+    result = interplay.select(X, y, holdout=0.5, random_state=0)
+    assert result.provenance["n_samples"] + result.replication.n_samples == 1400
+    assert set(result.replication.replicated) >= {"trend", "bowl", "left", "right", "colour"}
+    assert result.replication.interactions.significant == [("left", "right")]
+    table = result.table.set_index("variable")
+    assert table.loc["trend", "replicated"]
+    assert not table.loc["noise1", "replicated"]
+    assert "hold in 700 new samples" in result.summary()
+    result.save(tmp_path / "a")
+    again = interplay.load(tmp_path / "a")
+    pd.testing.assert_frame_equal(again.table, result.table)
+    pd.testing.assert_frame_equal(again.replication.table, result.replication.table)
+    same = interplay.select(X, y, **result.settings)
+    assert same.replication.replicated == result.replication.replicated
+
+
+@pytest.mark.filterwarnings("ignore:.*permutations.*")
+def test_holdout_keeps_groups_together():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 4)
+    X = rng.normal(size=(240, 4))
+    X[:, 0] += 3 * (groups % 2)
+    result = interplay.select(X, groups % 2, groups=groups, dimensions=1, holdout=0.4, random_state=0)
+    assert result.replication.n_samples == 96
+    assert "x0" in result.replication.replicated
+    with pytest.raises(ValueError, match="leaves too few of 60 groups"):
+        interplay.select(X, groups % 2, groups=groups, dimensions=1, holdout=1, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": mixed(2)[0].drop(columns="trend")}, "^X lacks the variable 'trend'"),
+        ({"y": np.repeat(["ill", "dead"], 350)}, "^y has the class 'dead'"),
+        ({"y": mixed(2)[1][:5]}, "^y"),
+        ({"p_adjust": "tukey"}, "^p_adjust must be one of"),
+        ({"strata": [1, 2]}, "^strata"),
+        ({"covariates": [1, 2]}, "^covariates"),
+    ],
+)
+def test_bad_input(first, change, message):
+    X, y = mixed(2)
+    arguments = {"X": X, "y": y} | change
+    with pytest.raises(ValueError, match=message):
+        first.replicate(arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
+@pytest.mark.parametrize("holdout", [0, 1.0, -0.2, 1.5, 5000, "half"])
+def test_bad_holdout(holdout):
+    with pytest.raises((ValueError, TypeError), match=r"^holdout"):
+        interplay.select(*mixed(1), holdout=holdout)
+    with pytest.raises(ValueError, match=r"^holdout does not go with shards"):
+        interplay.search_shard(*mixed(1), shard="1/2", holdout=0.3)
