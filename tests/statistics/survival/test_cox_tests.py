@@ -107,6 +107,59 @@ class TestScoreTest:
         assert np.median(plain.chi2[::2]) > 5
 
 
+class TestRefined:
+    @pytest.mark.parametrize("ties", [False, True])
+    def test_without_covariates_it_is_the_likelihood_ratio(self, ties):
+        time, event, design, scores, rng = drawn(ties=ties)
+        scores[:3] += design.T[0] * [[1.0], [-1.0], [3.0]]
+        keywords = {"strata": rng.integers(0, 3, 300), "offset": 0.1 * design[:, 1], "entry": time * 0.2}
+        found = CoxScoreTest(time, event, **keywords).of(scores, refine_below=1.0)
+        for j, x in enumerate(scores):
+            fit = fit_cox(time, event, x[:, np.newaxis], **keywords)
+            assert found.chi2[j] == pytest.approx(2 * (fit.log_likelihood - fit.log_likelihood_null), abs=1e-7)
+            assert found.log_hazard_ratio[j] == pytest.approx(fit.coefficients[0], abs=1e-5)
+
+    def test_with_covariates_it_is_near_the_full_model(self):
+        time, event, design, scores, _ = drawn(500)
+        scores[::2] += design[:, 0]
+        scores[:4] += np.log(time + 0.1)
+        found = CoxScoreTest(time, event, design=design).of(scores, refine_below=1.0)
+        for j, x in enumerate(scores):
+            full = nested_cox_test(time, event, design, np.column_stack([design, x]))[0]
+            assert full * 0.8 - 0.01 <= found.chi2[j] <= full + 1e-6
+
+    def test_only_below_the_limit(self):
+        time, event, design, scores, _ = drawn(p=200)
+        test = CoxScoreTest(time, event, design=design)
+        plain, refined = test.of(scores), test.of(scores, refine_below=0.1)
+        below = chi2.sf(plain.chi2, 1) < 0.1
+        assert 0 < below.sum() < 60
+        assert (plain.chi2 == refined.chi2).tolist() == (~below).tolist()
+        assert refined.statistic == pytest.approx(plain.statistic, rel=0.2)
+
+    def test_hazards_without_a_maximum(self):
+        """Cells without events, and times in the order of a column: finite, and as large as they can be."""
+        time = np.arange(1.0, 41.0)
+        cell = (time > 30) * 1.0
+        found = CoxScoreTest(time, time <= 30).of(np.array([cell, -time, np.ones(40)]), refine_below=1.0)
+        fits = [fit_cox(time, time <= 30, x[:, np.newaxis]) for x in (cell, -time)]
+        expected = [2 * (fit.log_likelihood - fit.log_likelihood_null) for fit in fits]
+        assert found.chi2[:2] == pytest.approx(expected, rel=1e-3)
+        assert found.chi2[2] == 0
+        assert found.statistic[0] < 0 < found.statistic[1]
+
+    def test_the_tail_of_rare_columns(self):
+        counts = np.zeros(2)
+        for seed in range(6):
+            time, event, design, _, rng = drawn(300, 1, seed)
+            scores = rng.binomial(2, 0.02, size=(2000, 300)).astype(float)
+            test = CoxScoreTest(time, event, design=design)
+            for i, limit in enumerate((0.0, 0.05)):
+                counts[i] += (chi2.sf(test.of(scores, refine_below=limit).chi2, 1) < 5e-4).sum()
+        assert counts[0] > 18  # three times as many as should be
+        assert counts[1] <= 12  # 6 expected
+
+
 class TestLikelihoodRatio:
     @pytest.mark.parametrize("model", r.MODELS)
     def test_against_r(self, model):
