@@ -20,7 +20,6 @@ from interplay.interaction.tuple_samples import tuple_samples
 from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.smooth_columns import spline_columns
-from interplay.study.survival import Survival
 
 #: Tests of the search, statistics and degrees of freedom of second tests → their p-values.
 PValues = Callable[[TupleTests, FloatArray, IntArray], FloatArray]
@@ -41,16 +40,10 @@ def beside_smooth(
     omit_missing: bool = False,
     coding: str = "levels",
     n_threads: int = 1,
-    survival: Survival | None = None,
 ) -> Tests:
-    """Fill in the p-values beside smooth effects of some rows; members are numbered as in `coded`.
-
-    With `survival`, the times of the samples of `coded`, Cox models are compared, and tuples of variables that were not
-    cut are tested too: residuals of times may interact where censoring depends on a variable, hazards do not.
-    """
+    """Fill in the p-values beside smooth effects of some rows; members are numbered as in `coded`."""
     is_cut = ~coded.coder.is_discrete
-    if survival is None:
-        rows = rows[is_cut[tested.tuples[rows]].any(axis=1)]
+    rows = rows[is_cut[tested.tuples[rows]].any(axis=1)]
     if not len(rows):
         return tested
     splines = _Splines(coded.coder)
@@ -69,7 +62,6 @@ def beside_smooth(
             known=samples.known,
             stratum=samples.stratum,
             dosages=samples.dosages,
-            survival=survival,
         )
 
     found = map_in_threads(test, range(len(rows)), n_threads)

@@ -114,8 +114,7 @@ def _explained_run(
     shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
     shown += [] if explanations is None else [explanations.tuples]
     n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
-    survival = _times_of(task.study.survival, coded)
-    tested = make_selected_tests(coded, tables, settings, np.concatenate(shown), n_families, survival)
+    tested = make_selected_tests(coded, tables, settings, np.concatenate(shown), n_families)
     if isinstance(comparison.outcome, NumberOutcome):
         outcome: OutcomeCuts | None = OutcomeCuts([], np.empty(0))
     elif task.study.y is not None and len(task.comparisons) == 1:
@@ -140,19 +139,14 @@ def _best_counts(found: Selection, number: int, coded: CodedComparison, tables: 
     yield from kept_counts(coded.coder, tables, tuples, rows[:, 0].tolist(), run=number)
 
 
-def _times_of(survival: Survival | None, coded: CodedComparison) -> Survival | None:
-    """Return the times of the samples of a comparison, where there are times."""
-    rows = coded.comparison.rows
-    return survival if survival is None or rows is None else survival.of_samples(rows)
-
-
 def _survival_curves(
     survival: Survival | None, coded: CodedComparison, counted: list[TupleCounts]
 ) -> Iterator[SurvivalCurves]:
     """Yield the curves of the cells of tuples that were counted, where there are times."""
-    here = _times_of(survival, coded)
-    if here is None:
+    if survival is None:
         return
+    rows = coded.comparison.rows
+    here = survival if rows is None else survival.of_samples(rows)
     for counts in counted:
         codes = coded.coder.codes_of(counts.discretization, counts.members).codes.astype(np.int64)
         cells = np.ravel_multi_index(tuple(codes), counts.counts.shape[:-1])

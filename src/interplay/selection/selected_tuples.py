@@ -22,7 +22,6 @@ from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
-from interplay.study.survival import Survival
 
 #: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.
 MAX_TESTED = 3000
@@ -46,7 +45,6 @@ def make_selected_tests(
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
-    survival: Survival | None = None,
 ) -> tuple[TestedTuples | TestedNumbers, ...]:
     """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
 
@@ -57,8 +55,6 @@ def make_selected_tests(
     tuples : (n, k) int64
         Those of the most significant variables first; the same may be there more than once, and ones that are not all
         there (−1).
-    survival : Survival, optional
-        Times of the samples: significant tuples are tested by Cox models too.
 
     Returns
     -------
@@ -67,7 +63,7 @@ def make_selected_tests(
     """
     known = tuples[(tuples >= 0).all(axis=1)]
     sizes = range(2, settings.dimensions + 1)
-    return tuple(_tests_of_size(coded, tables, settings, _parts(known, size), n_families, survival) for size in sizes)
+    return tuple(_tests_of_size(coded, tables, settings, _parts(known, size), n_families) for size in sizes)
 
 
 def _parts(tuples: IntArray, size: int) -> IntArray:
@@ -82,7 +78,6 @@ def _tests_of_size(
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
-    survival: Survival | None,
 ) -> TestedTuples | TestedNumbers:
     comparison = coded.comparison
     n_vars, size = comparison.table.n_vars, tuples.shape[1]
@@ -113,7 +108,6 @@ def _tests_of_size(
         partial(corrected_p_values, discretizations=settings.discretizations),
         level=settings.level,
         n_threads=coded.coder.n_jobs,
-        survival=survival,
     )
 
 

@@ -15,8 +15,6 @@ from interplay.statistics.interaction.beside_test import (
 )
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.smooth_columns import smooth_columns
-from interplay.statistics.survival.cox_interaction import cox_interaction
-from interplay.study.survival import Survival
 
 #: The level on the other scale, as a share of the significance level. With 1, additive effects that one scale bends are
 #: called an interaction in 3.3 % of tables, beside the errors that the search makes elsewhere.
@@ -31,7 +29,6 @@ def smooth_test(
     known: IntArray | None = None,
     stratum: IntArray | None = None,
     dosages: Sequence[FloatArray] | None = None,
-    survival: Survival | None = None,
 ) -> tuple[tuple[float, int], tuple[float, int] | None]:
     """Test the interaction of levels beside smooth effects of the members that are cut numbers.
 
@@ -41,8 +38,6 @@ def smooth_test(
         Of each member, as `spline_columns` makes them; None for members that were not cut.
     outcome, levels, known, stratum, dosages
         As in `nested_models`.
-    survival : Survival, optional
-        Times of all samples: hazards are compared in place of the outcome that was made of them.
 
     Returns
     -------
@@ -50,16 +45,10 @@ def smooth_test(
         Of the classes, or of the scores of numbers.
     on_other_scale : (float, int) or None
         The same of the values of numbers, where scores are those of ranks, and of probits of two classes; None where
-        the user has chosen the scale, for more classes, and for times.
+        the user has chosen the scale, and for more classes.
     """
     columns = smooth_columns(splines, levels, stratum)
     models = nested_models(outcome, levels, columns, known=known, stratum=stratum, dosages=dosages)
-    if survival is not None:
-        of_all = None
-        if stratum is not None:
-            of_all = np.zeros(len(survival.time), dtype=np.int64)
-            of_all[np.arange(len(of_all)) if known is None else known] = stratum
-        return cox_interaction(survival.time, survival.event, models, entry=survival.entry, strata=of_all), None
     found = interaction_beside(outcome, models)
     if isinstance(outcome, NumberOutcome):
         return found, values_beside(outcome, models) if outcome.scale == "ranks" else None

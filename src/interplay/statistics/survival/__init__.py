@@ -4,7 +4,6 @@
 
     cox_score_test.py        many variables  → score tests, each added alone to Cox's model of covariates
     cox_test.py              nested models   → likelihood-ratio tests; hazard ratios with intervals
-    cox_interaction.py       nested models   → do the levels of a tuple interact in their effect on the hazard?
     proportional_hazards.py  a Cox model     → does the hazard ratio of a column change with time? (R's cox.zph)
     hazard_effects.py        variables       → hazard ratio, concordance, proportional hazards of each that was found
     log_rank.py              cells           → the log-rank test, also within the cells of a part
