@@ -1,0 +1,46 @@
+"""Effects of variables on the hazard: each number is that of its own function, which is compared with R."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+import r_survival as r
+from interplay.models.cox import fit_cox
+from interplay.statistics.survival.concordance import concordance
+from interplay.statistics.survival.cox_test import hazard_ratios, nested_cox_test
+from interplay.statistics.survival.hazard_effects import hazard_effects
+from interplay.statistics.survival.proportional_hazards import proportional_hazards_test
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_with_a_covariate(n_threads):
+    rng = np.random.default_rng(0)
+    scores = np.vstack([r.columns[:, 0], rng.normal(size=80)])
+    keywords = r.MODELS["all"]
+    found = hazard_effects(scores, r.time, r.event, design=r.columns[:, 1:], n_threads=n_threads, **keywords)
+    # The first one is a column of R's model.
+    assert np.log(found.ratio[0]) == pytest.approx(r.NUMBERS["all efron"]["coefficients"][0], rel=1e-7)
+    assert found.p_proportional[0] == pytest.approx(r.NUMBERS["zph all efron"][6], rel=1e-6)
+    assert found.concordance[0] == pytest.approx(r.NUMBERS["concordance"]["strata"]["value"])
+    assert found.concordance_error[0] == pytest.approx(r.NUMBERS["concordance"]["strata"]["standard_error"])
+    both = np.column_stack([r.columns[:, 1], scores[1]])
+    ratios = hazard_ratios(fit_cox(r.time, r.event, both, **keywords))
+    assert [found.ratio[1], found.low[1], found.high[1]] == pytest.approx([each[1] for each in ratios[:3]])
+    ratio, _ = nested_cox_test(r.time, r.event, both[:, :1], both, **keywords)
+    assert found.p_value[1] == pytest.approx(chi2.sf(ratio, 1))
+    assert found.p_proportional[1] == pytest.approx(
+        proportional_hazards_test(r.time, r.event, both, **keywords).p_value[1]
+    )
+    assert found.concordance[1] == pytest.approx(
+        concordance(r.time, r.event, scores[1], entry=r.entry, strata=r.stratum).value
+    )
+
+
+def test_a_variable_that_covariates_explain():
+    found = hazard_effects(r.columns[:, :1].T * 3, r.time, r.event, design=r.columns)
+    assert np.isnan([found.ratio[0], found.low[0], found.p_value[0], found.p_proportional[0]]).all()
+    assert np.isfinite(found.concordance[0])
+    none = hazard_effects(np.empty((0, 80)), r.time, r.event)
+    assert none.ratio.shape == (0,)
