@@ -34,8 +34,8 @@ def site() -> None:
     \b
     interplay site plan template.csv --target ill --site Basel --site Turku --out plan.json
     interplay site list plan.json basel.csv --site Basel --out basel.list
-    interplay site count plan.json basel.csv *.list --site Basel --min-cell 5 --out basel.counts
-    interplay site combine plan.json *.counts --out pairs.csv
+    interplay site count plan.json basel.csv lists/* --site Basel --min-cell 5 --out basel.counts
+    interplay site combine plan.json counts/* --out pairs.csv
     """  # noqa: D301 - click looks for that character
 
 
