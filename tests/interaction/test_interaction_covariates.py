@@ -37,7 +37,7 @@ def test_what_covariates_explain_is_not_significant():
     X, y, age, sex = explained()
     assert set(interplay.interactions(X, y).significant) == {("x1", "x2"), ("x4", "x5")}
     known = pd.DataFrame({"age": age, "sex": sex})
-    found = interplay.interactions(X, y, covariates=known)
+    found = interplay.interactions(X, y, covariates=known, level=0.01)
     assert found.significant == [("x4", "x5")]
     assert found.table["method"].tolist() == ["model"]
     assert "age, sex" in found.summary()
@@ -138,7 +138,7 @@ def test_three_classes_are_those_of_statsmodels():
 def test_an_offset_is_that_of_statsmodels():
     X, y, age, _ = explained()
     known = 1.5 * (age - 1)
-    found = interplay.interactions(X, y, offset=known, top=3)
+    found = interplay.interactions(X, y, offset=known, top=3, level=0.01)
     assert found.significant == [("x4", "x5")]
     for row in range(3):
         a, b = levels_of(found, row, X)
@@ -198,8 +198,10 @@ def test_beside_groups():
     """What remains of an effect is judged by the permutations."""
     X, y, age, _ = explained(n=900)
     donor = np.arange(900) // 3
+    plain = interplay.interactions(X, y, groups=donor, n_permutations=59)
+    assert {("x1", "x2"), ("x4", "x5")} <= set(plain.significant)
     found = interplay.interactions(X, y, groups=donor, covariates=age.rename("age"), n_permutations=59)
-    assert found.significant == [("x4", "x5")]
+    assert ("x1", "x2") not in found.significant
     table = found.table.set_index("members")
     assert table.loc[[("x4", "x5")], "p_adjusted"].tolist() == pytest.approx([1 / 60])
 
@@ -209,7 +211,7 @@ def test_parts_threads_and_checkpoints_give_the_same(settings, tmp_path):
     X, y, age, _ = explained()
     given = {"covariates": age.rename("age"), **settings}
     found = interplay.interactions(X, y, n_jobs=1, **given)
-    assert len(found) == settings.get("top", 1)
+    assert len(found) == settings.get("top", 2)
     parts = [interplay.interactions(X, y, shard=(i, 3), **given) for i in (3, 1, 2)]
     for other in (
         interplay.merge_interactions(parts),
@@ -246,3 +248,20 @@ def test_the_command_is_the_function(tmp_path, monkeypatch, capfd):
     )
     pd.testing.assert_frame_equal(interplay.load(tmp_path / "pairs").table, expected.table)
     assert "age, sex and the offset" in done.out
+
+
+def test_replications_do_not_leave_out_covariates_in_silence():
+    X, y, age, _ = explained()
+    found = interplay.interactions(X, y, covariates=age.rename("age"))
+    with pytest.warns(UserWarning, match=r"found given age \(logistic model\); replicate\(\) tests them without"):
+        assert found.replicate(X, y).significant
+    times = (np.arange(1.0, 801), np.ones(800))
+    for outcome, given, name in (
+        (y, {"covariates": age}, "covariates"),
+        (y, {"offset": age}, "offset"),
+        (times, {}, "times"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} and holdout cannot be given together"):
+            interplay.interactions(X, outcome, holdout=0.5, **given)
+    with pytest.raises(ValueError, match="has no test of times yet"):
+        interplay.interactions(X, times, top=1).replicate(X, times)

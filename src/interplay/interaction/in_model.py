@@ -23,6 +23,7 @@ from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.model_fit import coefficients_of
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.study.full_model import of_samples
 from interplay.study.survival import Survival
 
 #: The screen lists p-values of residuals up to as many times the cap: more of small ones, which are far from those of
@@ -60,6 +61,8 @@ def in_model(
     assert model is not None
     n_discretizations = coded.coder.discretizations
     bar = np.log(max_p / n_discretizations)
+    # A missing value that is left out is no level.
+    n_levels = coded.n_levels - (coded.has_missing_level & omit_missing)
 
     def test(row: int) -> ModelTest:
         members, d = tested.tuples[row], int(tested.discretization[row])
@@ -73,7 +76,7 @@ def in_model(
             stratum=samples.stratum,
             dosages=samples.dosages,
         )
-        return model_test(model, models, _product(samples, models.rows, coded.n_levels[members]), max_log_p=bar)
+        return model_test(model, models, _product(samples, models.rows, n_levels[members]), max_log_p=bar)
 
     found = map_in_threads(test, range(len(tested)), n_threads)
     kept = [row for row, one in enumerate(found) if one.log_p <= bar]
@@ -95,7 +98,7 @@ def in_model(
     assert isinstance(tested, TestedNumbers)
     if isinstance(model.outcome, Survival):
         of_all = {field.name: getattr(tested, field.name) for field in fields(TupleTests)}
-        alone = _alone(tested, coded)
+        alone = _alone(tested, coded, n_levels)
         return TestedTimes(**(of_all | common | {"method": by_model}), chi2=chi2, log_hr=effect, log_hr_alone=alone)
     df_residual = np.array([one.df_residual for one in found], dtype=np.int64)
     outcome = coded.comparison.outcome
@@ -126,8 +129,8 @@ def _product(samples: TupleSamples, rows: IntArray, n_levels: IntArray) -> Float
     return np.asarray(product[np.searchsorted(samples.known, rows)])
 
 
-def _alone(tested: TupleTests, coded: CodedComparison) -> FloatArray:
-    """Return the log hazard ratio of each member of two levels by itself, (n, k)."""
+def _alone(tested: TupleTests, coded: CodedComparison, n_levels: IntArray) -> FloatArray:
+    """Return the log hazard ratio of each member of two levels by itself, (n, k), in samples that have a level."""
     model = coded.comparison.model
     assert model is not None
     alone = np.full(tested.tuples.shape, np.nan)
@@ -135,10 +138,12 @@ def _alone(tested: TupleTests, coded: CodedComparison) -> FloatArray:
     for row, members in enumerate(tested.tuples.tolist()):
         d = int(tested.discretization[row])
         for place, v in enumerate(members):
-            if coded.n_levels[v] != 2:
+            if n_levels[v] != 2:
                 continue
             if (v, d) not in known:
                 levels = coded.coder.codes_of(d, np.array([v])).codes[0].astype(np.float64)
-                known[v, d] = float(coefficients_of(model, levels[:, np.newaxis]).estimate[0])
+                rows = np.flatnonzero(levels < 2)
+                here = model if len(rows) == model.n_samples else of_samples(model, rows)
+                known[v, d] = float(coefficients_of(here, levels[rows, np.newaxis]).estimate[0])
             alone[row, place] = known[v, d]
     return alone

@@ -187,6 +187,13 @@ def check_interactions(
     part = None if shard is None else Shard.parse(shard)
     if part is not None and holdout is not None:
         raise ValueError("shard and holdout cannot be given together: merge all parts, then replicate in other samples")
+    if study.model is not None and holdout is not None:
+        given = "times" if study.survival is not None else "offset" if study.covariates is None else "covariates"
+        raise ValueError(
+            f"{given} and holdout cannot be given together: tests in samples that are kept out have no covariates, "
+            "offset or times yet; search some of the samples, and test those tuples in the others by interactions("
+            "variables=…)"
+        )
     task = InteractionTask(
         study,
         checked,

@@ -13,11 +13,13 @@ import numpy as np
 
 from interplay.base.arrays import DecisionClasses, IntArray, NumberOutcome, Outcome
 from interplay.base.checks import check_choice, shown
+from interplay.base.user_warnings import warn
 from interplay.codes.cuts import NO_LEVEL
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.results.interactions import Interactions
 from interplay.results.number_replication import replicated_numbers
 from interplay.results.smooth_replication import replicated_beside_smooth
+from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.cell_effect import cell_log_odds
 from interplay.statistics.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS, adjust_listed
@@ -35,6 +37,16 @@ def replicate(first: Interactions, X: Any, y: Any, *, strata: Any, p_adjust: str
     """See `Interactions.replicate`."""
     if first.first is not None:
         raise ValueError("this is a replication already: replicate the result in which the tuples were found")
+    if first.is_of_times:
+        raise ValueError(
+            "replicate() has no test of times yet: give the new samples to interactions(variables=…), with the members "
+            "of the tuples as variables"
+        )
+    if model := model_in_words(first.provenance):
+        warn(
+            f"the tuples were found given {model}; replicate() tests them without: to test them given the same, give "
+            "the new samples to interactions(variables=…), with the members of the tuples as variables"
+        )
     table, (y, strata) = take_named(X, y=y, strata=strata)
     within = make_strata(strata, n_samples=table.n_samples)
     return replicate_in(first, table, y, within, p_adjust=p_adjust)
