@@ -192,7 +192,7 @@ def test_the_command_is_the_function(tmp_path, monkeypatch, capfd):
     assert done.out.startswith(expected.headline())
     refused = in_process(monkeypatch, capfd, *command, "--max-p", "0.01")
     assert refused.code != 0
-    assert "max_p=0.01 does not go with groups" in refused.error_line
+    assert "--max-p 0.01 does not go with groups" in refused.error_line
 
 
 def test_progress_is_told_and_ctrl_c_stops(monkeypatch):

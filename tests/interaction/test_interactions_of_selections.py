@@ -79,7 +79,7 @@ def test_the_parts_of_a_selection_s_tuples_are_tested_too(tmp_path):
         assert pairs.significant == [("x2", "x9")]
         assert pairs.n_tests == 2 * 105  # pairs and triples share the error rate
         assert one.verdict_of("x2").p_value == interplay.interactions(X, y).tested.p_value[0]
-        assert pairs.replicate(*xor(12)).interactions.significant == [("x2", "x9")]
+        assert pairs.replicate(*xor(12)).significant == [("x2", "x9")]
         assert one.replicate(*xor(12), dimensions=2).interactions.significant == [("x2", "x9")]
     with pytest.raises(ValueError, match="dimensions must be a whole number from 2 to 3"):
         selection.interactions(dimensions=4)

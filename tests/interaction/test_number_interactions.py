@@ -86,6 +86,7 @@ def test_the_screen_asks_more_than_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         return kept(self, planes, rows, d, **how)
 
     monkeypatch.setattr(NumberSurvivors, "kept", counted)
+    monkeypatch.setattr("interplay.interaction.find._SHORT_SEARCH", 0)  # not again for the smallest p-values
     rng = np.random.default_rng(1)
     interplay.interactions(rng.normal(size=(1000, 200)), rng.normal(size=1000))
     assert sum(seen) < 100

@@ -232,5 +232,5 @@ def test_each_plot_draws_on_given_axes(xor) -> None:
 
 def test_without_matplotlib(xor, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r'pip install "interplay\[plot\]"'):
+    with pytest.raises(ImportError, match=r'run .* install "matplotlib>=[\d.]+"$'):
         xor.plot.why("x4")

@@ -178,7 +178,7 @@ def test_the_command_line_and_its_settings_file(data, tmp_path, monkeypatch, cap
     assert command("run", "--config", "a.toml", "--format", "csv", "data.csv").out == first.out
     assert "1+2D" in command(*options, "-k", "1,2").out
     assert "not a valid integer" in command(*options, "-k", "1,x").error_line
-    assert "arms names 'couples'" in command(*options, "--arm", "couples").error_line
+    assert "--arm names 'couples'" in command(*options, "--arm", "couples").error_line
     dry = command(*options, "--dry-run").out
     n_tuples = sum(comb(14, k) + 40 * comb(14, k - 1) for k in (1, 2, 3, 4))
     assert f"{n_tuples:.4g}" in dry

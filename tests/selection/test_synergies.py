@@ -134,5 +134,5 @@ def test_messages(monkeypatch) -> None:
     with pytest.raises(ValueError, match="does not contain its tuples"):
         older.synergies()
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ImportError, match=r'pip install "interplay\[graph\]"'):
+    with pytest.raises(ImportError, match=r'run .* install "networkx>=[\d.]+"$'):
         result.synergy_graph()

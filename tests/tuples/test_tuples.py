@@ -340,7 +340,7 @@ def test_engine_that_finds_only_maxima_is_refused(xor) -> None:
 
 def test_missing_pyarrow_is_one_line(monkeypatch, xor) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r'pip install "interplay\[parquet\]"'):
+    with pytest.raises(ImportError, match=r'run .* install "pyarrow>=[\d.]+"$'):
         interplay.interesting_tuples(*xor, out="x.parquet")
 
 

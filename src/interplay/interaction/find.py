@@ -64,7 +64,8 @@ def find_interactions(
     caps, is_whole = task.caps, task.shard is None
     # Tests by a full model take longer than the search.
     is_short = caps.n_tests * task.study.n_samples <= _SHORT_SEARCH and task.comparison.model is None
-    if len(found) or not caps.is_default or not is_whole or not is_short or caps.method == "none":
+    is_searched = bool(found.provenance["searchers"])  # nothing is, where no tuple has enough samples
+    if len(found) or not (caps.is_default and is_whole and is_short and is_searched) or caps.method == "none":
         return found
     nearest = replace(task, caps=replace(caps, top=_N_SMALLEST))
     return replace(found, smallest=_find(nearest, choice, checkpoint=None, progress=False, warns=False).tested)

@@ -126,8 +126,8 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
 def _of_independent(listed: TupleTests) -> tuple[str, ...]:
     """Return the fields that hold for independent samples only."""
     beside = ("robust_log_p", "robust_adjusted", "other_log_p", "other_adjusted")
-    of_kind = beside if isinstance(listed, TestedNumbers) else ("reri_low", "reri_high")
-    return ("ci_low", "ci_high", *of_kind)
+    of_classes = ("reri_low", "reri_high") if isinstance(listed, TestedTuples) else ()
+    return ("ci_low", "ci_high", *(beside if isinstance(listed, TestedNumbers) else of_classes))
 
 
 def _chi2(listed: TupleTests) -> FloatArray:

@@ -180,4 +180,4 @@ class SelectionPlots:
             fitted = [(name, fit) for name, fit in fits if not math.isnan(fit.ks_p)]
             return min(fitted, key=lambda named: named[1].ks_p) if fitted else fits[0]
         number = chosen_run(run, labels)
-        return labels[number], s.runs[number].null_fit
+        return labels[number] if len(labels) > 1 else "", s.runs[number].null_fit
