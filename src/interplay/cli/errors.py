@@ -148,14 +148,18 @@ def _as_options(message: str) -> str:
     'use --decimal ,'
     >>> _as_options("use na_values=['-9'] or missing_target='drop'")
     "use --na-values '-9' or --missing-target drop"
+    >>> _as_options("no variant within min_maf=0.4: give sample_file, or use sex_chromosomes='drop'")
+    'no variant within --min-maf 0.4: give --sample-file, or use --sex-chromosomes drop'
     """
     message = message.replace("on the command line with --drop", "--drop")
     message = re.sub(r"\bdecimal='([.,])'", r"--decimal \1", message)
     message = re.sub(r"\bna_values=\[('[^']*'|\"[^\"]*\")\]", r"--na-values \1", message)
     message = re.sub(r"\bsheet=('[^']*')", r"--sheet \1", message).replace("transpose=True", "--transpose")
-    message = re.sub(r"\b(na_values|sample_id|target_file)\b", lambda found: f"--{found[1].replace('_', '-')}", message)
+    options = "na_values|sample_id|target_file|sample_file|min_maf|max_missing|min_info|hard_call_threshold"
+    message = re.sub(rf"\b({options})\b=", lambda found: f"--{found[1].replace('_', '-')} ", message)
+    message = re.sub(rf"\b({options})\b", lambda found: f"--{found[1].replace('_', '-')}", message)
     names = "dimensions|divisions|discretizations|decision_divisions|decision|scale|discrete|missing_target|missing"
-    names += "|multiclass|fit"
+    names += "|multiclass|fit|multiallelic|sex_chromosomes"
     return re.sub(rf"\b({names})=('?)([\w.]+)\2", lambda found: f"--{found[1].replace('_', '-')} {found[3]}", message)
 
 

@@ -72,7 +72,7 @@ def interactions(data: str, shard: str | None, config: str | None, dry_run: bool
     interplay interactions study.bed --missing omit --min-distance 1000000 --top 100
     """  # noqa: D301 - click looks for that character
     outputs = Outputs.taken_from(values)
-    inputs = [data, config, values["positions"], values["target_file"]]
+    inputs = [data, config, values["positions"], values["target_file"], values["sample_file"]]
     outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
