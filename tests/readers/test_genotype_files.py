@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import struct
 import threading
 from pathlib import Path
@@ -95,6 +96,19 @@ def test_one_result_from_all_on_the_command_line(path: Path, tmp_path: Path, com
     found = pd.read_csv(out)
     assert found["chi2"].to_numpy() == pytest.approx(expected.table["chi2"].to_numpy(), rel=1e-9)
     assert found.iloc[0].astype(str).str.contains("rs13").any()
+
+
+def test_options_of_the_command_line(tmp_path: Path, command) -> None:
+    vcf_file = STUDY.write(tmp_path, ".vcf.gz")
+    STUDY.write_psam(tmp_path / "people.psam")
+    assert "or --sample-file" in command("run", vcf_file).error_line
+    how = ["--sample-file", tmp_path / "people.psam", "--missing", "impute", "-k", 2, "--seed", 0, "--format", "csv"]
+    done = command("run", vcf_file, *how, "--region", "1:1000-8000", "--region", "1:14000", "--max-missing", 0.5)
+    assert done.code == 0, done.err
+    rows = pd.read_csv(io.StringIO(done.out))
+    assert rows["variable"].tolist() == [*NAMES[:8], "rs13"]
+    assert set(rows["variable"][rows["relevant"]]) == {"rs5", "rs13"}
+    assert "no variant within --min-maf 0.5" in command("run", vcf_file, *how, "--min-maf", 0.5).error_line
 
 
 def test_outcomes_of_another_file_are_matched_by_id(path: Path, tmp_path: Path) -> None:

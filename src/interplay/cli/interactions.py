@@ -87,7 +87,8 @@ def interactions(
     """  # noqa: D301 - click looks for that character
     outputs = Outputs.taken_from(values)
     asked = _tagging_asked(values)
-    inputs = [data, config, values["positions"], values["target_file"], asked.get("dense")]
+    inputs = [data, config, values["positions"], values["target_file"], values["sample_file"]]
+    inputs.append(asked.get("dense"))
     outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)

@@ -27,7 +27,9 @@ def run(
     Without --out or --format, a summary goes to stdout. Progress and notes go to stderr.
     """
     outputs = Outputs.taken_from(values)
-    outputs.check([data, config, values["target_file"]], checkpoint=values["checkpoint"], shard=shard)
+    outputs.check(
+        [data, config, values["target_file"], values["sample_file"]], checkpoint=values["checkpoint"], shard=shard
+    )
     how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
     if outputs.quiet:
