@@ -15,7 +15,7 @@ _HEAD = """# Real tables
 
 What `select` finds in {n_tables} tables of real studies stands here beside what is known of them. The tables come with
 scikit-learn, statsmodels, lifelines, scikit-survival and R (mlbench, MASS, survival, lme4, qtl). All calls use the
-defaults, apart from the arguments that the second table names.
+defaults, apart from the arguments that the second table names. Sizes are samples × variables.
 
 Beside each table, copies of its columns were searched, each shuffled on its own. Any of these that is found is false:
 **{n_false} of {n_shuffled} shuffled columns were found**, in {n_false_tables} of {n_tables} tables. At a significance
@@ -25,8 +25,9 @@ level of 5 %, up to 5 % of the tables may have one.
 
 ## Found and known
 
-| table | samples × variables | outcome | known | relevant, most significant first | shuffled columns found |
-|---|---|---|---|---|---|
+:::{{container}} dense
+| table | outcome | known | relevant, most significant first | shuffled found |
+|---|---|---|---|---|
 """
 
 _FIRST = """
@@ -35,6 +36,7 @@ _FIRST = """
 A first attempt gives all columns of a table, and nothing else, to `select`. These are its messages, and the arguments
 with which the tables above were searched afterwards. Tables without a message need none.
 
+:::{container} dense
 | table | messages of the first attempt | arguments |
 |---|---|---|
 """
@@ -49,9 +51,9 @@ def write_page(tables: list[dict[str, Any]]) -> None:
         n_false_tables=sum(bool(entry["false"]) for entry in tables),
     )
     text += "".join(_row(entry) for entry in tables)
-    text += _pairs(tables)
+    text += ":::\n" + _pairs(tables)
     text += _FIRST + "".join(_first(entry) for entry in tables if entry["first_attempt"] or entry["settings"]["drop"])
-    PAGE.write_text(text, encoding="utf-8")
+    PAGE.write_text(text + ":::\n", encoding="utf-8")
 
 
 def _row(entry: dict[str, Any]) -> str:
@@ -61,7 +63,7 @@ def _row(entry: dict[str, Any]) -> str:
     found = f"{len(entry['relevant'])}: {named}{f' and {more} more' if more > 0 else ''}" if named else "none"
     false = f"{len(entry['false'])} of {entry['n_shuffled']}"
     size = f"{entry['n_samples']:,} × {entry['n_vars']}"
-    return f"| {_name(entry)} | {size} | {_code(outcome)} | {entry['known']} | {found} | {false} |\n"
+    return f"| {_name(entry)}, {size} | {_code(outcome)} | {entry['known']} | {found} | {false} |\n"
 
 
 def _pairs(tables: list[dict[str, Any]]) -> str:
@@ -96,4 +98,4 @@ def _code(text: str) -> str:
 
 def _text(message: str) -> str:
     short = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
-    return re.sub(r"([\\`*_\[\]<>|#$~&])", r"\\\1", short)
+    return re.sub(r"([\\`*_\[\]<>|#$~&]|--)", lambda found: "".join(f"\\{c}" for c in found[0]), short)

@@ -24,7 +24,7 @@ from statsmodels.duration.hazard_regression import PHReg
 
 import interplay
 
-folder = Path(__file__).parent
+folder = Path(globals().get("__file__", "script")).parent
 women = pd.read_csv(folder / "data" / "gbsg2.csv")
 print(women.head())
 print(f"{women['cens'].mean():.0%} of the times end with a recurrence")

@@ -22,7 +22,7 @@ import pandas as pd
 
 import interplay
 
-folder = Path(__file__).parent / "data"
+folder = Path(globals().get("__file__", "script")).parent / "data"
 mice = pd.read_csv(folder / "hyper.csv")
 markers = pd.read_csv(folder / "hyper_map.csv", index_col="marker")
 X, pressure = mice.drop(columns="bp"), mice["bp"]
