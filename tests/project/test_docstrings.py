@@ -27,6 +27,7 @@ OWN_WORDS = {
     "discretize": {"discretizations", "dimensions"},
     "fit_null": {"dimensions", "divisions", "discretizations"},
     "merge_parts": {"X", "n_jobs"},
+    "power": {"dimensions", "scale"},
     "suggest_range": {"dimensions", "divisions"},
     # Of the older package.
     "compat.discretize": {"divisions", "range_", "seed"},
