@@ -7,8 +7,8 @@ and a genotype). In each of five outer folds the tuples are searched in the trai
 regularisation of the linear model is chosen by an inner cross-validation. Models: logistic regression, an explainable
 boosting machine (interpret) and LightGBM, each alone and with our tuples: as InteractionFeatures, as
 `interactions=terms()`, as `interaction_constraints=terms("lightgbm")`. EBM alone searches for ten pairs itself. The
-score is the area under the ROC curve, 0.5 by chance. With permuted outcomes nothing may be learnt. Needs interpret-core and lightgbm; a model whose
-package is not installed is left out. Writes benchmarks/results/interaction_features.json and
+score is the area under the ROC curve, 0.5 by chance. With permuted outcomes nothing may be learnt. Needs interpret-core
+and lightgbm; a model whose package is not installed is left out. Writes benchmarks/results/interaction_features.json,
 docs/interaction_features_table.md.
 """
 

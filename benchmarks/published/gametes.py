@@ -3,9 +3,9 @@
     python benchmarks/published_pages.py gametes [--tables 10] [--jobs 1]
 
 Urbanowicz and others (2018) judge Relief-based methods on sets by GAMETES: pure, strict models of two and three loci,
-heritability 0.05 to 0.4, minor allele frequency 0.2 or 0.4, 200 to 3200 samples of equal classes, 20 SNPs. GAMETES itself
-(Java) is not run here: `make_epistasis` makes models of the same definition, with exactly flat margins. Figures of the
-ReliefF papers are pictures, and so are not copied. Peer: TuRF-free ReliefF of this file, 100 neighbours, which ranks
+heritability 0.05 to 0.4, minor allele frequency 0.2 or 0.4, 200 to 3200 samples of equal classes, 20 SNPs. GAMETES
+itself (Java) is not run here: `make_epistasis` makes models of the same definition, with exactly flat margins. Figures
+of the ReliefF papers are pictures, and so are not copied. Peer: the ReliefF of this file, 100 neighbours, which ranks
 variables and was told how many are relevant.
 """
 
