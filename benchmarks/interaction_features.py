@@ -110,6 +110,8 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=MODELS, help="default: all that are installed")
     parser.add_argument("--save", default=str(RESULTS / "interaction_features.json"))
     given = parser.parse_args()
+    if given.vars < 41:
+        parser.error("--vars must be at least 41")
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     names = given.models or installed()
     jobs = [
