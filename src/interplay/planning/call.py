@@ -91,10 +91,10 @@ def power(
     >>> round(interplay.power(n_samples=300, n_vars=50, effect=0.35), 2)
     0.96
     >>> interplay.power(n_samples=None, power=0.8, n_vars=1000, effect=0.35)
-    326
+    337
     >>> three = interplay.power(n_samples=[500, 1000], dimensions=3, levels=3, effect=0.35)
     >>> three.round(2).tolist()
-    [0.06, 0.54]
+    [0.05, 0.52]
     """
     design = make_design(
         dimensions=dimensions,

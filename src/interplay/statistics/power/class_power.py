@@ -43,6 +43,7 @@ def class_power(chances: FloatArray, counts: IntArray, *, log_threshold: float, 
     n_samples = int(counts[0].sum())
     if is_never_tested(chances.shape, n_samples=n_samples):
         return 0.0
+    from scipy.special import ndtri
     from scipy.stats import chi2, ncx2
 
     # G² of the expected counts is the noncentrality, 2 Σ N π ln(π/π₀); scaled up, as counts are whole numbers there.
@@ -50,15 +51,21 @@ def class_power(chances: FloatArray, counts: IntArray, *, log_threshold: float, 
     expected = np.rint(counts[..., np.newaxis] * chances * fine).astype(np.int64)
     fit = fit_null_model(expected)
     far = fit.g2 / fine
-    lowered = after_second_test(far, n_samples=n_samples, n_columns=n_smooth) if n_smooth else far
     if is_two_level(chances.shape) and n_samples <= _MANY_SAMPLES:
         theta = float((parity_signs(chances.shape) * np.log(chances).ravel()).sum())
-        weaker = float(np.sqrt(lowered.sum() / far.sum())) if far.any() else 1.0
-        return exact_power(tables, weaker * theta, log_threshold=log_threshold)
+        power_of_first = exact_power(tables, theta, log_threshold=log_threshold)
+        if not n_smooth or not 0 < power_of_first < 1 or not far.any():
+            return power_of_first
+        # The second test is one of G²; how much stricter the exact test is follows from its power.
+        root = float(np.sqrt(far.mean()))
+        gap = max(root - float(ndtri(power_of_first)) - float(np.sqrt(chi2.isf(exp(log_threshold), 1))), 0.0)
+        lowered = after_second_test(np.array([root**2]), n_samples=n_samples, n_columns=n_smooth, gap=gap)
+        return exact_power(tables, theta * float(np.sqrt(lowered[0])) / root, log_threshold=log_threshold)
+    lowered = after_second_test(far, n_samples=n_samples, n_columns=n_smooth) if n_smooth else far
+    power = np.zeros(len(tables))
     df = degrees_of_freedom(tables)
     factor = _bartlett(tables, df)
     tested = df > 0
-    power = np.zeros(len(tables))
     limit = chi2.isf(exp(log_threshold), df[tested])
     mean = lowered[tested] + _excess(tables, expected, fit.mu)[tested].mean() if tested.any() else lowered[tested]
     power[tested] = ncx2.sf(limit, df[tested], np.maximum(mean / factor - df[tested], 1e-12))
