@@ -223,7 +223,10 @@ def test_cut_numbers_labels_and_missing_values() -> None:
     assert table.loc[[("x", "z")]].iloc[0]["verdict"] == "explained"
     labels = np.where((frame["word"] == "u") ^ frame["flag"] ^ (rng.random(n) < 0.1), "ill", "well")
     found = interplay.interactions(frame, labels, missing="omit")
-    assert found.tagging(frame, labels)["verdict"][0] == "holds"
+    told = found.tagging(frame, labels)
+    assert told["verdict"][0] == "cannot be told"
+    assert "is typed" in told["reason"][0]
+    assert found.tagging(frame, labels, complete=True)["verdict"][0] == "holds"
 
 
 def test_groups_are_refused_and_samples_must_be_the_same() -> None:
