@@ -218,14 +218,19 @@ def main() -> None:
         for row in workers.map(run_cell, work):
             found.append(row)
             print(json.dumps(row), flush=True)
-    if asked.out is not None:
+            write(asked.out, found, time.perf_counter() - started)
+
+
+def write(path: Path | None, found: list[dict[str, object]], seconds: float) -> None:
+    """Write all cells that are done, with how they were made."""
+    if path is not None:
         about = {
             "command": " ".join(["python -m benchmarks.phantoms", *sys.argv[1:]]),
             "interplay": interplay.__version__,
             "python": platform.python_version(),
-            "seconds": round(time.perf_counter() - started, 1),
+            "seconds": round(seconds, 1),
         }
-        asked.out.write_text(json.dumps({"about": about, "cells": found}, indent=1) + "\n", encoding="utf-8")
+        path.write_text(json.dumps({"about": about, "cells": found}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -323,7 +323,7 @@ class Interactions(Result):
           beside it the interaction is not significant (p ≥ 0.02).
         - "cannot be told": no neighbour explains it, but the members are correlated (p < 0.02), close to each other, or
           have neighbours that are correlated. A haplotype of two markers with an untyped cause looks the same as an
-          interaction of the two. Also where samples are too few.
+          interaction of the two. Also where no column near a member is in the table, or samples are too few.
         - "holds": significant beside every neighbour, and the members are not correlated with each other, or a column
           explains their correlation and not their interaction.
 
@@ -348,8 +348,8 @@ class Interactions(Result):
         max_neighbours : int
             Neighbours of a lead, the most correlated ones, at most.
         complete : bool
-            Whether X and `dense` hold every variant near the members, as sequences do. Then correlated members whose
-            interaction no neighbour explains hold.
+            Whether X and `dense` hold every column that could be the cause, as sequences of genomes do. Then leads that
+            no neighbour explains hold.
         n_jobs : int, optional
             Threads; all cores if not given.
 

@@ -23,7 +23,7 @@ _BLOCK = 2000
 
 #: Without positions, neighbours have at least this r² with a member, and a correlation beyond chance.
 _LEAST_R2 = 0.01
-_CHANCE = 10.8  # χ² of one degree of freedom, p = 0.001
+TYPED_CHI2 = 10.8  # χ² of one degree of freedom, p = 0.001
 
 #: Columns of effects that are kept at a time, in bytes.
 _MAX_KEPT_BYTES = 1 << 29
@@ -138,7 +138,7 @@ def find_neighbours(
     n = len(tuples)
     best = np.full((n, n_most), -1.0, dtype=np.float32)
     which = np.full((n, n_most), -1, dtype=np.int64)
-    least = max(_LEAST_R2, _CHANCE / pool.n_samples)
+    least = max(_LEAST_R2, TYPED_CHI2 / pool.n_samples)
     for start, block, starts, where in pool.blocks():
         r2 = squared_associations(rows, first, block, starts)
         numbers = start + np.arange(len(starts) - 1)

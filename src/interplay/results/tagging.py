@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, Outcome
-from interplay.base.checks import check_int, check_real, naming_argument
+from interplay.base.checks import check_int, check_real, naming_argument, shown
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.codes.cuts import NO_LEVEL
 from interplay.results.clump_table import columns_named, linkage_for
-from interplay.results.neighbours import ColumnPool, bridging, find_neighbours
+from interplay.results.neighbours import TYPED_CHI2, ColumnPool, bridging, find_neighbours
 from interplay.results.replication import outcome_of
 from interplay.results.tagged import Tagging
 from interplay.statistics.clumps import clump_tuples
 from interplay.statistics.linkage import linkage_rows, squared_associations
 from interplay.statistics.neighbour_screen import responses
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.smooth_columns import smooth_columns, spline_columns
-from interplay.statistics.tagging import CANNOT_TELL, HOLDS, Neighbours, Tagged, tagged_tuple
+from interplay.statistics.tagging import Neighbours, Tagged, tagged_tuple
 from interplay.study.covariates import Covariates, make_covariates
 from interplay.study.named_columns import take_named
 from interplay.study.positions import NOWHERE, Positions, make_positions
@@ -231,29 +230,31 @@ class _Tagger:
         if found.settings.get("coding") == "dosage":
             dosages = [cut.dosages()[of] for cut, of in zip(cuts, codes[:, known], strict=True)]
         values = [self._row_of(m) for m in self._tuples[place].tolist()]
-        tagged = tagged_tuple(
+        return tagged_tuple(
             data.outcome,
             data.response,
             codes[:, known],
             beside,
             lambda: Neighbours(*self._pool.effects(self.neighbours[place])),
             known=known,
-            linked=lambda near: "" if self._complete else self._why_linked(place, near),
+            linked=lambda near: (
+                "" if self._complete else self._why_linked(place, near) or self._why_untyped(place, near)
+            ),
             bridges=lambda near: bridging(near, values),
             stratum=stratum,
             dosages=dosages,
         )
-        return self._robust(tagged, row, len(self.neighbours[place]))
 
-    def _robust(self, tagged: Tagged, row: int, n_neighbours: int) -> Tagged:
-        """Hold an interaction about numbers without neighbours for one only where unequal variances do not make it."""
-        tested = self._found.tested
-        if tagged.verdict != HOLDS or n_neighbours or not isinstance(tested, TestedNumbers):
-            return tagged
-        if tested.holds_robust(self._found.settings["level"])[row]:
-            return tagged
-        reason = "no neighbour is known, and the interaction is not significant with unequal variances (HC3)"
-        return tagged._replace(verdict=CANNOT_TELL, reason=reason)
+    def _why_untyped(self, place: int, neighbours: Neighbours) -> str:
+        """Name a member that no neighbour is near to, by correlation; "" if there is none."""
+        for member in self._tuples[place].tolist():
+            row = self._row_of(member)
+            if row is None and len(neighbours.rows):
+                continue
+            if row is None or not _are_near(row, neighbours):
+                name = self._data.table.names[int(self._members[member])]
+                return f"no column near {shown(name)} is typed: a hidden cause there would not be seen"
+        return ""
 
     def _row_of(self, member: int) -> FloatArray | None:
         start, stop = self._first[member], self._first[member + 1]
@@ -288,6 +289,12 @@ class _Tagger:
             if one_row is not None and other_row is not None and _are_tied(one_row, other_row, neighbours):
                 return f"columns near one member are correlated with columns near the other: {_SAME}"
         return ""
+
+
+def _are_near(row: FloatArray, neighbours: Neighbours) -> bool:
+    """Say whether some neighbour is correlated with a member, beyond chance."""
+    r2 = (neighbours.linear @ row.astype(np.float32)) ** 2
+    return bool(len(row) * float(r2.max(initial=0.0)) > TYPED_CHI2)
 
 
 def _are_tied(one: FloatArray, other: FloatArray, neighbours: Neighbours) -> bool:
