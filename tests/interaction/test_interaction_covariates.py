@@ -97,7 +97,7 @@ def test_triples_are_those_of_statsmodels():
 def test_numbers_are_those_of_statsmodels(dimensions):
     X, _, age, _ = explained()
     rng = np.random.default_rng(4)
-    high = X > X.median()
+    high = X.median() < X
     y = 0.5 * age + 1.5 * (high.x4 ^ high.x5) + (high.sum(axis=1) % 2 == 0) * 0.0 + rng.normal(size=800)
     found = interplay.interactions(X, y, covariates=age.rename("age"), scale="values", dimensions=dimensions, top=3)
     if dimensions == 2:

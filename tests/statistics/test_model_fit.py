@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy.stats import f as f_distribution
 from scipy.stats import chi2
+from scipy.stats import f as f_distribution
 
 from interplay.base.arrays import DecisionClasses
 from interplay.statistics.model_fit import coefficient_log_p, coefficients_of, likelihood_ratio

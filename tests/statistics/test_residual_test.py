@@ -100,9 +100,7 @@ class TestLogistic:
     def test_is_near_the_likelihood_ratio(self, data):
         rng, design, scores, predictor, _, _ = data
         y = (rng.random(N) < 1 / (1 + np.exp(-predictor))).astype(np.int64)
-        found = np.exp(
-            ResidualTarget.of(FullModel(DecisionClasses(y, [0, 1]), design).residuals()).log_p(scores)
-        )
+        found = np.exp(ResidualTarget.of(FullModel(DecisionClasses(y, [0, 1]), design).residuals()).log_p(scores))
         known = np.column_stack([np.ones(N), design])
         smaller = sm.Logit(y, known).fit(disp=0).llf
         for x, p in zip(scores, found, strict=True):

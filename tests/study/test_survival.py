@@ -126,9 +126,7 @@ class TestSelect:
         for given, known in (({}, []), ({"covariates": age}, [age])):
             found = interplay.select(X, (time, event), dimensions=1, random_state=0, **given)
             larger, smaller = (
-                0.0
-                if not columns
-                else PHReg(time, np.column_stack(columns), status=event * 1).fit(disp=0).llf
+                0.0 if not columns else PHReg(time, np.column_stack(columns), status=event * 1).fit(disp=0).llf
                 for columns in ([level, *known], known)
             )
             if not known:  # statsmodels has no model without columns: the likelihood at 0
@@ -203,7 +201,9 @@ class TestSelect:
             interplay.search_shard(X, y, shard=(i, 2), covariates=age).save(tmp_path / f"part{i}")
         merged = interplay.merge_parts(sorted(tmp_path.glob("part*")), X=X)
         pd.testing.assert_frame_equal(merged.table, found.table)
-        with pytest.raises(ValueError, match="X is needed to merge parts of a search with covariates, an offset or times"):
+        with pytest.raises(
+            ValueError, match="X is needed to merge parts of a search with covariates, an offset or times"
+        ):
             interplay.merge_parts(sorted(tmp_path.glob("part*")))
 
     def test_saved_drawn_and_reported(self, tmp_path):
