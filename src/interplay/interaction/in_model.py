@@ -62,7 +62,7 @@ def in_model(
     n_discretizations = coded.coder.discretizations
     bar = np.log(max_p / n_discretizations)
     # A missing value that is left out is no level.
-    n_levels = coded.n_levels - (coded.has_missing_level & omit_missing)
+    n_levels = coded.n_levels - coded.has_missing_level if omit_missing else coded.n_levels
 
     def test(row: int) -> ModelTest:
         members, d = tested.tuples[row], int(tested.discretization[row])
