@@ -77,6 +77,8 @@ AREA = Area(
         refused("`--strata zz`", lambda: run("--strata", "zz"), "strata names 'zz'"),
         refused("`--groups zz`", lambda: run("--groups", "zz"), "groups names 'zz'"),
         refused("`--covariate zz`", lambda: run("--covariate", "zz"), "--covariate names 'zz'"),
+        refused("`--offset zz`", lambda: run("--offset", "zz"), "offset names 'zz'"),
+        refused("`--entry v1` without times", lambda: run("--entry", "v1"), "entry is for times"),
         refused("`--time` without `--event`", lambda: run("--time", "v1"), "--time and --event belong together"),
         refused("`--event` and `--target`", lambda: run("--time", "v1", "--event", "v2"), "--target does not go with"),
         refused(

@@ -26,16 +26,20 @@ def grouped(**settings):
     return selected(y=LABELS, **{"groups": DONORS, "dimensions": 1, "n_permutations": 40} | settings)
 
 
-def retested(covariates):
+def adjusted(covariates):
     return selected(dimensions=1, covariates=covariates)
 
 
-def timed(time, event):
-    return selected(y=(time, event), dimensions=1)
+def offset(values):
+    return selected(dimensions=1, offset=values)
+
+
+def timed(time, event, **settings):
+    return selected(y=(time, event), dimensions=1, **settings)
 
 
 AREA = Area(
-    "Groups, covariates and times (`groups`, `permutations`, `covariates`)",
+    "Groups, covariates and times (`groups`, `permutations`, `covariates`, `offset`, `entry`)",
     [
         refused("`groups` of another length", lambda: grouped(groups=DONORS[:-1]), "^groups must have one value per"),
         refused("`groups` with NaN", lambda: grouped(groups=np.r_[np.nan, DONORS[1:]]), "^groups has missing values"),
@@ -66,16 +70,27 @@ AREA = Area(
             "permutations without groups",
             lambda: selected(dimensions=1, permutations=True),
         ),
-        refused("`covariates` of another length", lambda: retested(np.arange(5)), "^covariates must have one value"),
-        refused("`covariates` with NaN", lambda: retested(np.r_[np.nan, TIME[1:]]), "^covariates: column"),
-        refused("a constant covariate", lambda: retested(np.ones(60)), "^covariates: column 'covariate' has one value"),
+        refused("`covariates` of another length", lambda: adjusted(np.arange(5)), "^covariates must have one value"),
+        refused("`covariates` with NaN", lambda: adjusted(np.r_[np.nan, TIME[1:]]), "^covariates: column"),
+        refused("a constant covariate", lambda: adjusted(np.ones(60)), "^covariates: column 'covariate' has one value"),
         refused(
             "covariates for each sample",
-            lambda: retested([f"s{i}" for i in range(60)]),
+            lambda: adjusted([f"s{i}" for i in range(60)]),
             "^covariates give a model with 59 columns",
         ),
         refused("`covariates` of an unknown column", lambda: selected(FRAME, covariates=["age"]), "^covariates names"),
-        refused("dates as covariates", lambda: retested(pd.Series(pd.date_range("2020", periods=60))), "dates"),
+        refused("dates as covariates", lambda: adjusted(pd.Series(pd.date_range("2020", periods=60))), "dates"),
+        refused("a covariate that is the outcome", lambda: adjusted(Y), "^covariates determine y"),
+        refused("`offset` of another length", lambda: offset(np.zeros(5)), "^offset must have one value per sample"),
+        refused("`offset` with NaN", lambda: offset(np.r_[np.nan, TIME[1:]]), "^offset has missing or infinite values"),
+        refused("texts as `offset`", lambda: offset(["a"] * 60), "^offset must be numbers"),
+        refused("`offset` naming an unknown column", lambda: selected(FRAME, offset="loco"), "^offset names 'loco'"),
+        refused(
+            "`offset` and three classes", lambda: selected(y=np.arange(60) % 3, offset=TIME), "^offset is one number"
+        ),
+        refused("`entry` without times", lambda: selected(entry=TIME), "^entry is for times"),
+        refused("`entry` after the time", lambda: timed(TIME, Y, entry=TIME + 1), "^entry must be before y's time"),
+        refused("`entry` with NaN", lambda: timed(TIME, Y, entry=np.r_[np.nan, TIME[1:]]), "^entry has 1 missing"),
         refused("times of another length", lambda: timed(TIME[:-1], Y), "^y's time must have one value per sample"),
         refused("negative times", lambda: timed(-TIME, Y), "^y's time must be finite and not negative"),
         refused("NaN among the times", lambda: timed(np.r_[np.nan, TIME[1:]], Y), "^y's time has 1 missing value"),

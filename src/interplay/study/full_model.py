@@ -73,6 +73,14 @@ class FullModel:
 
     def residuals(self, more: FloatArray | None = None) -> NumberOutcome:
         """Return the residuals of the model, with some more columns, (n_samples, n), if given, as an outcome."""
+        try:
+            return self._residuals(more)
+        except NothingLeft as error:
+            if more is None:
+                raise ValueError(str(error)) from None
+            raise
+
+    def _residuals(self, more: FloatArray | None) -> NumberOutcome:
         columns = self.columns(more)
         outcome = self.outcome
         if isinstance(outcome, NumberOutcome):
@@ -121,7 +129,7 @@ def _standardised(
 
 
 class NothingLeft(ValueError):
-    """The columns of a model determine the outcome."""
+    """More columns of a model determine the outcome; the model without them does not."""
 
 
 def _check_left(left: FloatArray, outcome: FloatArray, *, share: float = _NOTHING_LEFT) -> None:
