@@ -445,7 +445,7 @@ class Selection(Result):
         >>> import interplay
         >>> rng = np.random.default_rng(0)
         >>> X = rng.normal(size=(800, 20))
-        >>> y = ((X[:, 3] > 0) ^ (X[:, 11] > 0)) | (X[:, 5] > 1)
+        >>> y = ((X[:, 3] > 0) ^ (X[:, 11] > 0)) | (X[:, 5] > 0.5)
         >>> again = interplay.select(X[:400], y[:400], random_state=0).replicate(X[400:], y[400:])
         >>> sorted(again.replicated), again.interactions.significant
         (['x11', 'x3', 'x5'], [('x3', 'x11')])
@@ -621,7 +621,7 @@ class Selection(Result):
         >>> result = interplay.select(X, X[:, 3] + X[:, 7] + rng.normal(size=400), random_state=0)
         >>> sorted(result.relevant), sorted(result.short_list)
         (['x3', 'x5', 'x7'], ['x3', 'x7'])
-        >>> result.redundant_groups
+        >>> sorted(result.redundant_groups)
         [['x3', 'x5'], ['x7']]
         """
         return [] if self.shortened is None else [self.names[v] for v in self.shortened.variable.tolist()]

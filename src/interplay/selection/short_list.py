@@ -37,7 +37,7 @@ def make_short_list(found: Selection, data: SearchedSelection) -> ShortList:
     study, threshold = data.task.study, data.task.settings.redundancy
     representative, association = _grouped(study.table, found.ranked, threshold)
     nothing = np.empty(0, dtype=np.int64), np.empty(0)
-    if study.groups is not None:
+    if study.groups is not None and study.groups.sizes.max() > 1:
         return ShortList(threshold, representative, association, *nothing, _OF_GROUPS)
     if not len(found.ranked):
         return ShortList(threshold, representative, association, *nothing)

@@ -62,7 +62,9 @@ class _OfComparison:
         self._target = _target_of(data.task.study, comparison, found.provenance.get("target") or "", labels)
         self._tests = {test.name: test for test in found.tests}
         self._strata = None if comparison.strata is None else comparison.strata.codes
-        self._groups = None if comparison.groups is None else comparison.groups.codes
+        groups = comparison.groups
+        # Groups of one sample each are independent samples.
+        self._groups = None if groups is None or groups.sizes.max() == 1 else groups.codes
         strong = self._strong()
         involved = np.unique(np.concatenate([variables, strong]))
         self._coded: CodedComparison = data.coded.of(comparison, involved)

@@ -66,8 +66,8 @@ class NewSamples:
         >>> rng = np.random.default_rng(0)
         >>> x = rng.normal(size=(2, 100))
         >>> new = NewSamples(scores=x[0] + rng.normal(size=100))
-        >>> new.log_p(x[:1], x[1:]) < np.log(1e-6), new.log_p(x[1:], x[:1]) > np.log(0.05)
-        (True, True)
+        >>> [bool(new.log_p(x[v : v + 1], x[1 - v : 2 - v]) < np.log(1e-6)) for v in (0, 1)]
+        [True, False]
         """
         if self.covariates is not None:
             base = np.vstack([base, self.covariates.T])

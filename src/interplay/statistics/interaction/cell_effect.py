@@ -56,7 +56,7 @@ def log_odds_in_cell(table: IntArray, cell: tuple[int, ...], class_: int) -> tup
     >>> table = np.full((3, 3, 2), 50)
     >>> table[2, 2] = [20, 80]
     >>> log_odds, error = log_odds_in_cell(table, (2, 2), 1)
-    >>> round(log_odds, 3), round(np.log(4), 3)
+    >>> round(log_odds, 3), round(float(np.log(4)), 3)
     (1.386, 1.386)
     """
     levels = table.shape[:-1]
