@@ -199,7 +199,7 @@ def test_broken_arrays(tmp_path: Path) -> None:
     ("data.parquet", "pyarrow", "pyarrow"),
     ("data.h5ad", "anndata", "anndata"),
     ("data.bed", "bed_reader", "bed-reader"),
-    ("data.pgen", "pgenlib", "pgenlib"),
+    ("data.pgen", "pgenlib", "Pgenlib"),
 ])  # fmt: skip
 def test_a_missing_package_is_one_line_with_what_to_install(tmp_path: Path, monkeypatch, name, module, package) -> None:
     (tmp_path / name).touch()

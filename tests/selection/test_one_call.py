@@ -79,7 +79,7 @@ def test_bad_dimensions_and_arms_are_refused_in_one_line(data, arguments, messag
 def test_a_column_of_many_labels_does_not_stop_the_default_call():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
-    for name in ("patient", "note", "street"):
+    for name in ("town", "note", "street"):
         X[name] = pd.Categorical([f"{name} {i}" for i in rng.permutation(200) % 120])
     y = X["a"] + rng.normal(size=200) > 0
     found = interplay.select(X, y, random_state=0)

@@ -11,7 +11,7 @@ _PIP = "python -m pip install"
 
 
 def install_command(package: str, extra: str) -> str:
-    """Return the command that installs the packages of an extra.
+    """Return the command that installs a package, in the versions that an extra asks for.
 
     It names packages, not ``interplay[extra]``: interplay may come from a checkout, a wheel or another channel, where
     no index knows it by that name.
@@ -28,7 +28,8 @@ def install_command(package: str, extra: str) -> str:
     command = _COMMANDS.get((ours.read_text("INSTALLER") or "").strip(), _PIP)
     wanted = re.compile(rf"""extra\s*==\s*["']{re.escape(extra)}["']""")
     needed = [line.partition(";")[0].strip() for line in ours.requires or () if wanted.search(line)]
-    return " ".join([command, *(_quoted(entry) for entry in needed or [package.lower()])])
+    own = [entry for entry in needed if re.match(rf"{re.escape(package)}\b", entry, re.IGNORECASE)]
+    return " ".join([command, *(_quoted(entry) for entry in own or needed or [package.lower()])])
 
 
 def _quoted(requirement: str) -> str:

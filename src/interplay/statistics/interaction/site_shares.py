@@ -31,7 +31,7 @@ def site_shares(max_p: float, max_df: int, n_sites: int) -> FloatArray:
     Of four sites, with the p-values of 4950 pairs.
 
     >>> site_shares(1e-5, 2, 4).round(2).tolist()
-    [inf, 6.99, 9.64]
+    [inf, 6.0, 8.09]
     """
     most = min(max_df * n_sites, _MAX_DF)
     of_whole = np.concatenate([[0.0], g2_thresholds(min(SITE_SLACK * max_p, 1.0), max(most, 2))[1:]])
