@@ -38,6 +38,9 @@ def verdict_sentence(verdict: Verdict, part: Sequence[str] = (), where: str = ""
     if verdict.verdict == INTERACTION and not math.isnan(verdict.log_or):
         odds, low, high = (_signed(value) for value in (verdict.log_or, verdict.ci_low, verdict.ci_high))
         numbers.append(f"log odds ratio {odds}, 95 % interval {low} to {high}")
+    if verdict.verdict == INTERACTION and not math.isnan(verdict.log_hr):
+        hazard, low, high = (_signed(value) for value in (verdict.log_hr, verdict.ci_low, verdict.ci_high))
+        numbers.append(f"log hazard ratio {hazard}, 95 % interval {low} to {high}")
     if verdict.verdict == INTERACTION and not math.isnan(verdict.effect):
         effect, low, high = (_signed(value) for value in (verdict.effect, verdict.ci_low, verdict.ci_high))
         numbers.append(f"difference of differences {effect}, 95 % interval {low} to {high}")

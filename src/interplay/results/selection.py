@@ -285,7 +285,8 @@ class Selection(Result):
         that stands for its group of redundant variables, and short_list says whether it is in the short list. With
         several comparisons of classes, those of the one with the smallest p-value, which the column decision names.
         With covariates, an offset or times, p_model is the p-value of a relevant variable in the full model, in the way
-        in which it was found, not adjusted; p_value and p_adjusted allow for it. With `stability`, the column of this
+        in which it was found, not adjusted; p_value and p_adjusted allow for it. Of times, concordance is Harrell's C,
+        and p_proportional the test of proportional hazards (Schoenfeld). With `stability`, the column of this
         name is the share of halves of the samples in which the variable is relevant. If a variable calls for caution
         (`cautions`), the column caution says why.
 

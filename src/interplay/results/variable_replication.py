@@ -18,6 +18,7 @@ from interplay.statistics.arms import arm_of_tuples, found_in_words
 from interplay.statistics.effects.estimate import (
     DIFFERENCE_IN_CELL,
     DIFFERENCE_TOGETHER,
+    HAZARD_RATIO_TOGETHER,
     ODDS_RATIO_IN_CELL,
     ODDS_RATIO_TOGETHER,
     PARTIAL_RHO,
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
 
 
 #: Kinds of effects of interactions.
-_TOGETHER = (ODDS_RATIO_TOGETHER, DIFFERENCE_TOGETHER, ODDS_RATIO_IN_CELL, DIFFERENCE_IN_CELL)
+_RATIOS = (ODDS_RATIO_TOGETHER, HAZARD_RATIO_TOGETHER, ODDS_RATIO_IN_CELL)
+_TOGETHER = (*_RATIOS, DIFFERENCE_TOGETHER, DIFFERENCE_IN_CELL)
 
 
 class FoundTest(NamedTuple):
@@ -318,7 +320,7 @@ class _New:
         in_cell = kind in (ODDS_RATIO_IN_CELL, DIFFERENCE_IN_CELL)
         whole = (tested.estimate[row], tested.ci_low[row], tested.ci_high[row])
         sizes = (tested.cell_effect[row], tested.cell_low[row], tested.cell_high[row]) if in_cell else whole
-        if kind in (ODDS_RATIO_TOGETHER, ODDS_RATIO_IN_CELL):
+        if kind in _RATIOS:
             sizes = tuple(np.exp(np.minimum(sizes, 700.0)).tolist())
         return Estimate(*(float(size) for size in sizes))
 

@@ -26,7 +26,9 @@ from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.p_values import CHI2_PER_UNIT, adjust, relevant_mask
+from interplay.statistics.survival.hazard_effects import hazard_effects
 from interplay.study.comparisons import Comparison
+from interplay.study.survival import Survival
 
 #: Statistic and degrees of freedom of a likelihood ratio.
 _Ratio = tuple[float, int]
@@ -117,7 +119,34 @@ class LastWord:
             df=np.array([df for _, df in ratios], dtype=np.int64),
             p_value=np.exp([_log_tail(ratio) for ratio in ratios]) if ratios else np.empty(0),
             p_adjusted=p_adjusted[variables],
+            **self._of_times(variables),
         )
+
+    def _of_times(self, variables: IntArray) -> dict[str, FloatArray]:
+        """Return concordance and the test of proportional hazards of variables with an order; nothing but of times."""
+        comparison = self._comparisons[0]
+        model = comparison.model
+        if model is None or not isinstance(model.outcome, Survival):
+            return {}
+        values = np.full((2, len(variables)), np.nan)
+        coded = self._coded.of(comparison, np.sort(variables))
+        scores = RankScores(coded.coder, None if comparison.strata is None else comparison.strata.codes)
+        places = np.flatnonzero(scores.is_ordered[variables])
+        if len(places):
+            rows = [scores.read_normal(slice(v, v + 1))[0] for v in variables[places].tolist()]
+            times = model.outcome
+            found = hazard_effects(
+                np.array(rows),
+                times.time,
+                times.event,
+                design=model.design,
+                entry=times.entry,
+                strata=None if model.strata is None else model.strata.codes,
+                offset=model.offset,
+                n_threads=coded.coder.n_jobs,
+            )
+            values[:, places] = found.concordance, found.p_proportional
+        return {"concordance": values[0], "p_proportional": values[1]}
 
 
 class _OneComparison:

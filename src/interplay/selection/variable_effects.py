@@ -21,6 +21,7 @@ from interplay.statistics.effects import direction as words
 from interplay.statistics.effects.estimate import (
     DIFFERENCE_IN_CELL,
     DIFFERENCE_TOGETHER,
+    HAZARD_RATIO_TOGETHER,
     ODDS_RATIO_IN_CELL,
     ODDS_RATIO_TOGETHER,
     PARTIAL_RHO,
@@ -153,6 +154,8 @@ def _interaction_effects(verdict: Verdict, partners: list[str], cell: str) -> li
     about = f"with {', '.join(partners)}"
     if not math.isnan(verdict.log_or):
         return [Effect(ODDS_RATIO_TOGETHER, about, _odds(verdict.log_or, verdict.ci_low, verdict.ci_high))]
+    if not math.isnan(verdict.log_hr):
+        return [Effect(HAZARD_RATIO_TOGETHER, about, _odds(verdict.log_hr, verdict.ci_low, verdict.ci_high))]
     if not math.isnan(verdict.effect):
         return [Effect(DIFFERENCE_TOGETHER, about, Estimate(verdict.effect, verdict.ci_low, verdict.ci_high))]
     if not verdict.cell.is_known:

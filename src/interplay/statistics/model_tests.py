@@ -29,6 +29,9 @@ class ModelTests:
         Of this test alone.
     p_adjusted : (n_tested,) float64
         Of the variable, over all its tests, for the choice of the best tuple and for the number of variables.
+    concordance, p_proportional : (n_tested,) float64, optional
+        Of times: Harrell's C of the variable by itself, and the p-value of the test of proportional hazards
+        (Schoenfeld residuals, beside covariates); NaN for variables without an order.
     """
 
     kind: Annotated[str, Check(among=("linear", "logistic", "cox"))]
@@ -38,9 +41,15 @@ class ModelTests:
     df: Annotated[IntArray, Check("n")]
     p_value: Annotated[FloatArray, Check("n")]
     p_adjusted: Annotated[FloatArray, Check("n")]
+    concordance: Annotated[FloatArray | None, Check("n", nan=True)] = None
+    p_proportional: Annotated[FloatArray | None, Check("n", nan=True)] = None
 
     def columns(self, n_vars: int) -> dict[str, FloatArray]:
-        """Return the column of p-values for the table of all variables, NaN where not tested."""
-        p_value = np.full(n_vars, np.nan)
-        p_value[self.variable] = self.p_value
-        return {"p_model": p_value}
+        """Return columns for the table of all variables, NaN where not tested."""
+        found = {"p_model": self.p_value, "concordance": self.concordance, "p_proportional": self.p_proportional}
+        columns = {}
+        for name, values in found.items():
+            if values is not None:
+                columns[name] = np.full(n_vars, np.nan)
+                columns[name][self.variable] = values
+        return columns

@@ -11,6 +11,7 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
+from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
 
@@ -70,6 +71,8 @@ class Verdict(NamedTuple):
     effect : float
         Of an outcome of numbers, for two levels each: its difference of differences in the unit of the outcome, else
         NaN.
+    log_hr : float
+        Of times, for two levels each: the log hazard ratio of the interaction, else NaN.
     ci_low, ci_high : float
         The 95 % interval of either.
     cell : CellEffect
@@ -85,6 +88,7 @@ class Verdict(NamedTuple):
     ci_low: float = math.nan
     ci_high: float = math.nan
     cell: CellEffect = CellEffect()
+    log_hr: float = math.nan
 
 
 def verdicts_of(
@@ -156,10 +160,11 @@ def _verdict(word: str, tested: TupleTests, row: int, members: tuple[int, ...]) 
         float(tested.p_value[row]),
         float(tested.p_decisive[row]),
         estimate if isinstance(tested, TestedTuples) else math.nan,
-        math.nan if isinstance(tested, TestedTuples) else estimate,
+        math.nan if isinstance(tested, TestedTuples | TestedTimes) else estimate,
         float(tested.ci_low[row]),
         float(tested.ci_high[row]),
         _cell_effect(tested, row),
+        estimate if isinstance(tested, TestedTimes) else math.nan,
     )
 
 

@@ -23,6 +23,7 @@ HAZARD_RATIO_PER_SD = "hazard ratio per SD"
 #: Of variables found in tuples: the effect of the interaction, of all cells or in the one that departs most.
 ODDS_RATIO_TOGETHER = "odds ratio of the interaction"
 DIFFERENCE_TOGETHER = "difference of differences"
+HAZARD_RATIO_TOGETHER = "hazard ratio of the interaction"
 ODDS_RATIO_IN_CELL = "odds ratio in one cell"
 DIFFERENCE_IN_CELL = "difference of means in one cell"
 
@@ -38,6 +39,7 @@ NO_EFFECT = {
     HAZARD_RATIO_PER_SD: 1.0,
     ODDS_RATIO_TOGETHER: 1.0,
     DIFFERENCE_TOGETHER: 0.0,
+    HAZARD_RATIO_TOGETHER: 1.0,
     ODDS_RATIO_IN_CELL: 1.0,
     DIFFERENCE_IN_CELL: 0.0,
 }
