@@ -146,7 +146,8 @@ def _search_words(result: Interactions) -> str:
 
 def _full_model(result: Interactions) -> str:
     """Describe the tests with covariates, an offset or times."""
-    model, about = result.provenance["model"], model_in_words(result.provenance)
+    model = result.provenance["model"]
+    about = model_in_words(result.provenance).removesuffix(f" ({model} model)")
     ratio = "F tests of linear models" if model == "linear" else f"likelihood ratios of {model} models"
     if result.is_permuted:
         ratio = f"{result.permutations_in_words()}, confirmed by {ratio}"
@@ -329,6 +330,8 @@ def _grid(result: Interactions, counts: TupleCounts, members: list[str]) -> str:
     what = f"share of {printable(labels[1])}" if len(labels) == 2 else "samples of " + ", ".join(map(printable, labels))
     if counts.numbers is not None:
         what = f"mean of {printable(result.provenance['target'] or 'the outcome')}, and its quartiles"
+        if result.is_of_times:
+            what = "mean residual (events seen minus expected), and its quartiles"
     head = (
         f'<tr>{tops}<th scope="colgroup" colspan="{shape[-1]}">{escape(members[-1])}</th></tr>'
         f"<tr>{'<td></td>' * (len(shape) - 1)}{columns}</tr>"

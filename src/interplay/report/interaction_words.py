@@ -76,7 +76,8 @@ def _extreme_cells(result: Interactions, counts: TupleCounts) -> str:
     labels = result.outcome.labels
     if counts.numbers is not None:
         values, name = counts.numbers[..., 5], printable(result.provenance.get("target") or "the outcome")
-        say = "The mean of {name} is {high:.3g} where {where}, and {low:.3g} where {there}."
+        of_what = "The mean residual (events seen minus expected)" if result.is_of_times else "The mean of {name}"
+        say = of_what + " is {high:.3g} where {where}, and {low:.3g} where {there}."
     elif len(labels) == 2:
         with np.errstate(invalid="ignore"):
             values = counts.counts[..., 1] / sizes

@@ -152,6 +152,8 @@ def _what_was_searched(selection: Selection) -> str:
     size = "" if k == 1 else f" ({_n_tuples(selection)})"
     searched = f"The search covered {_looked_at(selection)}{size}{several}"
     if not selection.class_sizes:
+        if times := selection.provenance.get("survival"):
+            return f"{first}. {searched}, and the outcome is times with {times['n_events']} events."
         return f"{first}. {searched}, and the outcome is a number{_middle(selection)}.{_note(selection)}"
     return f"{first}. {searched}, and the outcome has {_listed(selection.class_sizes, 'classes')}."
 
