@@ -50,32 +50,6 @@ def covariate_test(
     return max(2.0 * (fits[0] - fits[1]), 0.0), df
 
 
-def linear_test(
-    scores: FloatArray, cells: IntArray, parts: Sequence[IntArray], design: FloatArray
-) -> tuple[float, int]:
-    """Compare the models of `covariate_test` for a number outcome, (n_samples,): linear, with normal errors.
-
-    The statistic is that of the F test on the scale of χ²: it has the p-value of F where samples are few.
-    """
-    of_parts = np.hstack([cell_columns(each) for each in parts])
-    return nested_linear_test(scores, np.hstack([of_parts, design]), np.hstack([cell_columns(cells), design]))
-
-
-def nested_linear_test(scores: FloatArray, smaller: FloatArray, larger: FloatArray) -> tuple[float, int]:
-    """Compare two linear models of a number outcome, given by their columns; the larger one contains the smaller.
-
-    The statistic is as in `linear_test`.
-    """
-    smaller, larger = independent_columns(smaller), independent_columns(larger)
-    df, df_residual = larger.shape[1] - smaller.shape[1], len(scores) - larger.shape[1]
-    if df <= 0 or df_residual <= 0:
-        return 0.0, 0
-    left = [
-        float(((scores - each @ np.linalg.lstsq(each, scores, rcond=None)[0]) ** 2).sum()) for each in (smaller, larger)
-    ]
-    return f_as_chi2(left[0] - left[1], left[1], df, df_residual), df
-
-
 def f_as_chi2(explained: float, left: float, df: int, df_residual: int) -> float:
     """Return the χ² that has the p-value of F, of sums of squares that are explained and left."""
     if left <= 0:

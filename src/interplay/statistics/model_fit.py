@@ -110,7 +110,7 @@ def likelihood_ratio(
         return 0.0, 0
     offset = None if model.offset is None else model.offset[every]
     if isinstance(outcome, NumberOutcome):
-        return _linear_ratio(outcome.scores[every], columns, n_smaller)
+        return linear_ratio(outcome.scores[every], columns, n_smaller)
     if isinstance(outcome, DecisionClasses):
         chi2 = class_likelihood_ratio(outcome.codes[every], columns, n_smaller, outcome.n_classes, offset=offset)
         return chi2, df * (outcome.n_classes - 1)
@@ -125,9 +125,10 @@ def likelihood_ratio(
     return (max(2.0 * (fits[0].log_likelihood - fits[1].log_likelihood), 0.0), df) if df > 0 else (0.0, 0)
 
 
-def _linear_ratio(scores: FloatArray, columns: FloatArray, n_smaller: int) -> tuple[float, int]:
+def linear_ratio(scores: FloatArray, columns: FloatArray, n_smaller: int) -> tuple[float, int]:
+    """Compare linear models of scores, with all columns and with the first ones: F on the scale of χ², and its df."""
     df, df_residual = columns.shape[1] - n_smaller, len(scores) - columns.shape[1]
-    if df_residual <= 0:
+    if df <= 0 or df_residual <= 0:
         return 0.0, 0
     basis = np.linalg.qr(columns)[0]
     parts = basis.T @ scores

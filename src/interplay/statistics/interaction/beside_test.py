@@ -11,7 +11,7 @@ import numpy as np
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome, numbered
 from interplay.models.classes import class_likelihood_ratio
 from interplay.models.linear import cell_columns, independent_columns
-from interplay.statistics.covariate_test import f_as_chi2
+from interplay.statistics.model_fit import linear_ratio
 from interplay.statistics.number_interaction.f_test import fewest_in_cell
 
 #: Residuals beyond so many of their standard deviations, by the median, are clipped where values are tested.
@@ -102,7 +102,7 @@ def interaction_beside(outcome: Outcome, models: NestedModels) -> tuple[float, i
     df : int
     """
     if isinstance(outcome, NumberOutcome):
-        return _linear(outcome.scores[models.rows], models)
+        return linear_ratio(outcome.scores[models.rows], models.columns, models.n_smaller)
     return _of_classes(outcome.codes[models.rows], models)
 
 
@@ -131,7 +131,8 @@ def values_beside(outcome: NumberOutcome, models: NestedModels) -> tuple[float, 
     if not len(values) or models.df <= 0:
         return 0.0, 0
     values = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
-    return _linear(_clipped(values - np.median(values), models.columns[:, : models.n_smaller]), models)
+    clipped = _clipped(values - np.median(values), models.columns[:, : models.n_smaller])
+    return linear_ratio(clipped, models.columns, models.n_smaller)
 
 
 def _of_classes(
@@ -143,18 +144,6 @@ def _of_classes(
         return 0.0, 0
     ratio = class_likelihood_ratio(codes, models.columns, models.n_smaller, n_classes, probit=probit, offset=offset)
     return ratio, df
-
-
-def _linear(scores: FloatArray, models: NestedModels) -> tuple[float, int]:
-    """Return F on the scale of χ², from the parts of the scores that each column adds."""
-    df, df_residual = models.df, len(scores) - models.columns.shape[1]
-    if df <= 0 or df_residual <= 0:
-        return 0.0, 0
-    basis = np.linalg.qr(models.columns)[0]
-    parts = basis.T @ scores
-    left = float(((scores - basis @ parts) ** 2).sum())
-    explained = float((parts[models.n_smaller :] ** 2).sum())
-    return f_as_chi2(explained, left, df, df_residual), df
 
 
 def _clipped(values: FloatArray, columns: FloatArray) -> FloatArray:
