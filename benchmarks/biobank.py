@@ -1,10 +1,11 @@
 """All pairs of as many genotypes as a biobank has, on one GPU: a tenth of its people, or all.
 
-    python benchmarks/biobank.py [--variables 100000] [--people 50000] [--repeats 2] [--no-save]
+    python benchmarks/biobank.py [--variables 100000] [--people 50000] [--repeats 2] [--device-share 0.33] [--no-save]
 
 Random genotypes, made as packed words at once, by all cores: reading and coding is not measured here (docs/genotypes.md
 has the plan of it all). The search is that of the engine: from planes on the host to every variable's maximum and its
-pair. Results go to benchmarks/results/biobank.json.
+pair. With --device-share, CuPy may take this share of the memory that planes would need on the device: they come and go
+by lane blocks. Results go to benchmarks/results/biobank.json, or biobank_out_of_core.json.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +60,7 @@ def main() -> None:
     parser.add_argument("--variables", type=int, default=100_000)
     parser.add_argument("--people", type=int, default=50_000)
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--device-share", type=float, help="of the planes' bytes on the device (default: all memory)")
     parser.add_argument("--no-save", action="store_true")
     given = parser.parse_args()
     began = time.perf_counter()
@@ -65,6 +68,13 @@ def main() -> None:
     made = time.perf_counter() - began
     engine = CudaEngine(n_threads=n_cores())
     tiles = make_tuple_tiles(planes.n_levels, n_vars=planes.n_vars, dimensions=2, **vars(engine.tile_shape(2)))
+    result: dict[str, Any] = {}
+    if given.device_share is not None:
+        import cupy
+
+        n_bytes = int(given.device_share * 1.5 * planes.words.nbytes)  # level 0 has a plane there too
+        cupy.get_default_memory_pool().set_limit(size=n_bytes)
+        result = {"device_gigabytes_allowed": round(n_bytes / 1e9, 2)}
     seconds = []
     for _ in range(given.repeats):
         began = time.perf_counter()
@@ -75,7 +85,7 @@ def main() -> None:
         print(f"{seconds[-1]} s", flush=True)
     assert np.isfinite(found.gain).all()
     n_pairs = float(tiles.n_tuples.sum())
-    result = {
+    result |= {
         "devices": cuda_devices(),
         "n_vars": given.variables,
         "n_people": given.people,
@@ -88,7 +98,7 @@ def main() -> None:
     }
     print(result)
     if not given.no_save:
-        write_result("biobank", result)
+        write_result("biobank" if given.device_share is None else "biobank_out_of_core", result)
 
 
 if __name__ == "__main__":

@@ -75,12 +75,18 @@ def test_one_is_held_and_another_strikes() -> None:
             press()
 
 
-@pytest.mark.parametrize("n_devices", [1, 2])
-def test_devices_stop_at_one_that_python_forgets(n_devices: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With devices that do nothing but tell how far they are."""
+def pretend_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have devices and streams that do nothing."""
     fake = SimpleNamespace(cuda=SimpleNamespace(Device=lambda number: nullcontext()))
     monkeypatch.setitem(sys.modules, "cupy", fake)
     monkeypatch.setattr(cuda_engine.CudaEngine, "__post_init__", lambda self: None)
+    monkeypatch.setattr(cuda_engine, "own_stream", lambda number: nullcontext())
+
+
+@pytest.mark.parametrize("n_devices", [1, 2])
+def test_devices_stop_at_one_that_python_forgets(n_devices: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With devices that do nothing but tell how far they are."""
+    pretend_devices(monkeypatch)
     pressed_at: list[float] = []
 
     def press_once() -> None:
@@ -110,9 +116,7 @@ def test_devices_stop_at_one_that_python_forgets(n_devices: int, monkeypatch: py
 
 
 def test_devices_stop_when_one_of_them_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = SimpleNamespace(cuda=SimpleNamespace(Device=lambda number: nullcontext()))
-    monkeypatch.setitem(sys.modules, "cupy", fake)
-    monkeypatch.setattr(cuda_engine.CudaEngine, "__post_init__", lambda self: None)
+    pretend_devices(monkeypatch)
     started = time.monotonic()
 
     def work(share: int, on_done) -> None:

@@ -19,7 +19,7 @@ from interplay.engines import choice
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import SearchWork, check_engine
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, layout, shared_search, why_no_cuda, work_plan
+from interplay.engines.cuda import CudaEngine, shared_search, why_no_cuda, work_plan
 from interplay.search.tiles import make_tuple_tiles
 
 # --- without a GPU ------------------------------------------------------------------------------------------------
@@ -196,7 +196,6 @@ class TestOnADevice:
     ) -> None:
         import cupy
 
-        monkeypatch.setattr(layout, "_ROWS_BYTES", 1 << 20)
         monkeypatch.setattr(shared_search, "CAPACITY", work_plan.MIN_CAPACITY)
         n_vars, n_samples = 4000, 60_000
         planes, n_levels = problem(rng, n_samples=n_samples, n_vars=n_vars)

@@ -21,7 +21,9 @@ class OnProcessor:
 
     failures: list[Any]
 
-    def __init__(self, data: Any, tiles: TupleTiles, *, devices: Any, discretization: int, known: MaxGains) -> None:
+    def __init__(
+        self, data: Any, tiles: TupleTiles, *, devices: Any, discretization: int, known: MaxGains, kept: Any
+    ) -> None:
         self._data, self._tiles, self._discretization = data, tiles, discretization
         self._found = known
 

@@ -19,11 +19,9 @@ from interplay.engines.cuda.layout import (
     covers_all_tuples,
     make_lane_layout,
     make_tile_records,
-    parts_by_planes,
-    rows_in_parts,
     strongest_first,
-    words_of,
 )
+from interplay.engines.cuda.plane_upload import rows_in_parts, words_of
 from interplay.engines.cuda.tables import make_information_tables
 from interplay.engines.cuda.work_plan import (
     WorkPlan,
@@ -63,20 +61,6 @@ def tuples_of(records, tile: int) -> set[tuple[int, ...]]:  # type: ignore[no-un
     ranges = [range(b, e) for b, e in zip(records.begin[tile], records.end[tile], strict=True)]
     positions = sorted(set().union(*ranges))
     return {t for t in combinations(positions, len(ranges)) if all(v in r for v, r in zip(t, ranges, strict=True))}
-
-
-def test_parts_hold_every_tile_once_and_need_few_planes() -> None:
-    rng = np.random.default_rng(1)
-    planes, n_levels = problem(rng, n_samples=100, n_vars=60, n_contrast=20, levels=(2, 3))
-    tiles = make_tuple_tiles(n_levels, n_vars=60, dimensions=3, block_size=2, middle_size=3, n_lanes=4, even=False)
-    rows_of_all = len(make_lane_layout(planes, tiles).row_plane)
-    for n_groups in (1, 6, 12):
-        parts = parts_by_planes(tiles, n_groups)
-        seen = np.concatenate([part.tiles for part in parts])
-        assert {tuple(tile) for tile in seen.tolist()} == {tuple(tile) for tile in tiles.tiles.tolist()}
-        assert len(seen) == len(tiles)
-        rows = max(len(make_lane_layout(planes, part).row_plane) for part in parts) - 512  # the spare ones
-        assert rows <= (rows_of_all - 512) * min(1, 3 * 1.5 / n_groups)
 
 
 def test_words_are_copied_in_parts_that_hold_what_their_rows_name() -> None:
@@ -130,7 +114,7 @@ def test_the_first_sample_has_every_variable_and_only_tuples_of_the_tiles() -> N
     planes, n_levels = problem(rng, n_samples=100, n_vars=30, n_contrast=6)
     tiles = make_tuple_tiles(n_levels, n_vars=30, dimensions=3, block_size=4, middle_size=8, n_lanes=16)
     records = make_tile_records(planes, tiles, make_lane_layout(planes, tiles))
-    tile_of = tile_of_each(records, len(tiles.order))
+    tile_of = tile_of_each(records, len(tiles.order), np.arange(len(tiles)))
     assert (tile_of >= 0).any(axis=0).all()
     in_tiles = {tile: tuples_of(records, tile) for tile in range(len(tiles))}
     for place, position in np.argwhere(tile_of >= 0).tolist():

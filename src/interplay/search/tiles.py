@@ -162,6 +162,8 @@ def _cut_into_tiles(
     if even and dimensions == 3:
         # Neighbours share their last two blocks: the CPU engine keeps the pairs of these from one tile to the next.
         tiles = tiles[np.lexsort((tiles[:, 0], tiles[:, 2], tiles[:, 1]))]
+    if not even and dimensions == 2:
+        tiles = tiles[_z_order(np.searchsorted(lane_start, middle_start[tiles[:, 0]], side="right") - 1, tiles)]
     n_tuples = _tuples_in(tiles, block_start, middle_start, lane_start)
     tiles, n_tuples = tiles[n_tuples > 0], n_tuples[n_tuples > 0]
     only_of_stratum = None
@@ -233,6 +235,24 @@ def _cut_lanes(lanes: int, even: bool, n_levels: IntArray, *keys: npt.NDArray[An
         size = lanes // in_a_register * in_a_register if in_a_register else lanes
         starts.append(np.arange(end, begin, -size)[::-1])
     return np.concatenate([np.zeros(1, dtype=np.int64), *starts])
+
+
+def _z_order(row_block: IntArray, tiles: npt.NDArray[np.int32]) -> IntArray:
+    """Return the order of pairs of lane blocks by the interleaved bits of their numbers (Morton's Z-order).
+
+    Tiles that follow one another share lane blocks at every scale: a GPU whose memory holds a part of all planes brings
+    each of them seldom, whatever its memory.
+
+    Parameters
+    ----------
+    row_block : (n_tiles,) int64
+        The lane block in which the middle block of each tile lies.
+    """
+    column_block = tiles[:, -1].astype(np.int64)
+    place = np.zeros(len(tiles), dtype=np.int64)
+    for bit in range(int(max(row_block.max(initial=0), column_block.max(initial=0))).bit_length()):
+        place |= (row_block >> bit & 1) << (2 * bit + 1) | (column_block >> bit & 1) << (2 * bit)
+    return np.lexsort((tiles[:, 0], place))
 
 
 def _counted_up(first: IntArray, number: IntArray) -> IntArray:

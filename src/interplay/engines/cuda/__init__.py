@@ -4,6 +4,7 @@ Who calls whom::
 
     why_no_cuda              devices.py          which GPUs there are, and their limits
     CudaEngine               engine.py           one thread per device, merges
+      own_stream             streams.py          a stream for each search
       SharedSearch           shared_search.py    maxima of all devices; smaller buffers where memory is short
         DeviceSearch         device_search.py    maxima on one device: warm them, raise them
       ListingChunks          listing_chunks.py   tiles to list next, and their rows in order
@@ -12,6 +13,10 @@ Who calls whom::
     DeviceSearch and DeviceListing are
       DeviceTuples           device_tuples.py    bounds all tuples, or lists all, and scores the buffer
         DeviceState          device_state.py     planes, tables, buffers and counters on the device
+          DevicePlanes       device_planes.py    all planes, or those of some lane blocks, brought as tiles need them
+            PlaneSlots       plane_slots.py      which lane block leaves when another comes
+            PlaneUpload      plane_upload.py     planes of the host → rows of fragments
+          KeptPlanes         kept_planes.py      planes that stay from chunk to chunk of a search with a checkpoint
         RegisterSearch       register_search.py  strategy: counts in registers; size of the first launch
         BatchSearch          batch_search.py     strategy: counts through memory, in batches
           DeviceProducts     device_products.py  the launches of a batch
@@ -22,7 +27,7 @@ Who calls whom::
     Host arithmetic, the same on all devices:
       WorkPlan               work_plan.py        which kernel takes which tiles; items and runs
       ProductWork            product_plan.py     batches
-      make_*, upload_*       layout.py           planes and tiles as they lie on the device
+      make_*                 layout.py           planes and tiles as they lie on the device
       digit_orders           digit_orders.py     orders of the samples of a number outcome, in which sums are counts
       make_*_tables          tables.py           x·log2(x), and the information of small cells
       choose_variant         kernels.py          the shape that a search in registers is compiled for

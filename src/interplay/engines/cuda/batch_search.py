@@ -9,6 +9,7 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.engines.cuda.device_products import DeviceProducts
 from interplay.engines.cuda.device_state import ChosenTiles, DeviceState, OnDone, Score
+from interplay.engines.cuda.devices import free_bytes
 from interplay.engines.cuda.launch_size import LaunchSize
 from interplay.engines.cuda.product_plan import ProductVariant
 from interplay.engines.cuda.work_plan import scattering_stride
@@ -47,11 +48,11 @@ class BatchSearch:
         if not len(which):
             return
         by_time = _PRODUCTS_TIMES_SAMPLES["warp groups" if variant.warp_groups else state.data.limits.counting]
-        by_memory = _PRODUCTS_OF_FREE_MEMORY * state.free_bytes() / 4
+        by_memory = _PRODUCTS_OF_FREE_MEMORY * free_bytes() / 4
         max_products = int(min(_MAX_PRODUCTS, by_time / (256 * state.n_steps), by_memory))
         work = state.plan.product_work(which, variant, max_products=max_products)
         tiles = state.chosen(work.which)
-        most_counts = min(_MAX_SURVIVOR_COUNTS, int(_PRODUCTS_OF_FREE_MEMORY * state.free_bytes() / 4))
+        most_counts = min(_MAX_SURVIVOR_COUNTS, int(_PRODUCTS_OF_FREE_MEMORY * free_bytes() / 4))
         max_tuples = max(most_counts // work.counts_of_tuple, _SMALLEST_CAPACITY)
         with state.counts_known(work.counts_of_tuple, max_tuples):
             # Scattered, so that maxima of all variables rise early.

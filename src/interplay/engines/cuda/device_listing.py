@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, TupleRows, TupleTiles
+from interplay.base.arrays import FloatArray, IntArray, TupleRows, TupleTiles
 from interplay.engines.cuda.device_state import ChosenTiles, OnDone, SearchData
-from interplay.engines.cuda.device_tuples import DeviceTuples
+from interplay.engines.cuda.device_tuples import PLANES_SHARE, DeviceTuples
 from interplay.engines.cuda.exact_scores import launch_gains, launch_scores
 from interplay.engines.cuda.kernel_plan import GAINS, STATISTIC
 from interplay.engines.cuda.tables import entropy_terms
@@ -53,6 +53,7 @@ class DeviceListing(DeviceTuples):
         min_value: FloatArray,
         formula: TupleFormula | None = None,
         every_member: bool = False,
+        planes_share: float = PLANES_SHARE,
     ) -> None:
         thresholds = np.clip(min_value.astype(np.float64), -_NEVER, _NEVER)
         # A statistic has no bound. Where every threshold is ≤ 0, pruning cannot help. Of one class there is no gain.
@@ -65,6 +66,7 @@ class DeviceListing(DeviceTuples):
             every_member=every_member,
             bounds=not self._takes_all,
             scores=GAINS if formula is None else STATISTIC,
+            planes_share=planes_share,
         )
         self._formula = formula
         self._order_ascends = bool(np.all(np.diff(tiles.order) > 0))
@@ -91,21 +93,25 @@ class DeviceListing(DeviceTuples):
             on_done(tuples)
 
         try:
-            which = np.arange(begin, end)
-            if self._takes_all:
-                self._score_all(which, note)
-            else:
-                for of_kind, variant in self._plan.by_variant(which):
-                    if variant is None:
-                        self._score_all(of_kind, note)
-                    else:
-                        self._search_tiles(of_kind, variant, note)
+            for which in self._state.stretches(np.arange(begin, end)):
+                self._list_stretch(which, note)
             return self._sorted(begin, end)
         except _TooManyRows:
             on_done(-done)
             return None
         finally:
             self._found.clear()
+
+    def _list_stretch(self, stretch: IntArray, on_done: OnDone) -> None:
+        """List tiles whose planes are on the device."""
+        if self._takes_all:
+            self._score_all(stretch, on_done)
+            return
+        for which, variant in self._plan.by_variant(stretch):
+            if variant is None:
+                self._score_all(which, on_done)
+            else:
+                self._search_tiles(which, variant, on_done)
 
     def _score(self, tiles: ChosenTiles) -> int:
         """Score the tuples in the buffer exactly and keep the rows; return how many tuples there were."""

@@ -48,8 +48,11 @@ class DeviceSearch(DeviceTuples):
         known: MaxGains,
         capacity: int,
         share: tuple[int, int],
+        planes_share: float,
     ) -> None:
-        super().__init__(data, tiles, best=known.gain_by_group, capacity=capacity, share=share)
+        super().__init__(
+            data, tiles, best=known.gain_by_group, capacity=capacity, share=share, planes_share=planes_share
+        )
         self._known = known
         cupy, n_slots = self._state.cupy, self._state.best.size
         #: The best tuple of each slot so far: gains, members, and locks for writers. Filled by the driver, as
@@ -61,16 +64,31 @@ class DeviceSearch(DeviceTuples):
         )
         for part, byte in zip(self._kept, (0xFF, 0xFF, 0), strict=True):
             part.data.memset_async(byte, part.nbytes)
-        #: Tuples scored before any were bounded.
+        #: Tuples scored before any were bounded, and the variables that had one.
         self._n_warmed = 0
+        self._is_warm = np.zeros(len(tiles.order), dtype=bool)
+
+    @property
+    def holds_all(self) -> bool:
+        """Whether all planes are on the device, so that tuples of any tiles can be scored."""
+        return self._state.planes.holds_all
 
     def run(self, on_done: OnDone) -> None:
         """Search this device's share; `on_done` is called with the number of tuples done since the last call."""
-        bounded: list[tuple[IntArray, SearchVariant | ProductVariant]] = []
-        listed: list[IntArray] = []
-        for which, variant in self._plan.by_variant(np.arange(len(self._state.tiles))):
+        all_tiles = np.arange(len(self._state.tiles))
+        for which, variant in self._plan.by_variant(all_tiles):
             if variant is None:
                 self._plan.check_choices(which)  # before any long work
+        for which in self._state.stretches(all_tiles):
+            self._search_stretch(which, on_done)
+
+    def _search_stretch(self, stretch: IntArray, on_done: OnDone) -> None:
+        """Search tiles whose planes are on the device: first those that are bounded, which raises the maxima."""
+        self.warm(stretch)
+        bounded: list[tuple[IntArray, SearchVariant | ProductVariant]] = []
+        listed: list[IntArray] = []
+        for which, variant in self._plan.by_variant(stretch):
+            if variant is None:
                 listed.append(which)
             else:
                 bounded.append((which, variant))
@@ -104,19 +122,26 @@ class DeviceSearch(DeviceTuples):
         few = _FIRST_SURVIVORS / _SURVIVORS_PER_GAIN / k * per_variable
         return min(few, super()._first_tuples(n_tuples))
 
-    def warm(self) -> None:
-        """Score a few tuples with every variable, then a random sample: the bound compares with the maxima so far."""
+    def warm(self, which: IntArray) -> None:
+        """Score a few tuples with every variable, then a random sample: the bound compares with the maxima so far.
+
+        Of some tiles, whose planes are on the device, and not again with variables that had their tuples.
+        """
         state, k = self._state, self._plan.dimensions
         if k == 1:
             return
-        n_tiles, n_positions = len(state.tiles), len(state.tiles.order)
-        tiles = state.chosen(np.arange(n_tiles))
-        with_all = state.cupy.asarray(tile_of_each(self._plan.records, n_positions))
+        n_tiles, n_positions = len(which), len(state.tiles.order)
+        tile_of = tile_of_each(self._plan.records, n_positions, which)
+        tile_of[:, self._is_warm] = -1
+        if not (tile_of >= 0).any():
+            return
+        self._is_warm |= (tile_of >= 0).any(axis=0)
+        tiles, with_all = state.chosen(which), state.cupy.asarray(tile_of)
         per_place = -(-min(_TUPLES_PER_VARIABLE, -(-_TUPLES_FOR_ALL_VARIABLES // n_positions)) // k)
         self._warm_with("sample_with_all", tiles, (with_all, np.int32(n_positions)), per_place * with_all.size)
         # As many as the first launch will leave to be scored, which are the fewer the larger the sample is; less where
         # samples are many, since scoring a tuple by itself is dear then.
-        n_tuples = float(state.tiles.n_tuples.sum())
+        n_tuples = float(state.tiles.n_tuples[which].sum())
         sample = math.sqrt(super()._first_tuples(n_tuples) * n_positions * _SURVIVORS_PER_GAIN)
         sample = max(min(sample, _SAMPLE) * min(_SAMPLE_STEPS / state.n_steps, 1.0), _SMALLEST_SAMPLE)
         start = self._plan.choices_before(tiles.which)
@@ -135,23 +160,24 @@ class DeviceSearch(DeviceTuples):
             self._n_warmed += self._score(tiles)
 
 
-def tile_of_each(records: TileRecords, n_positions: int) -> npt.NDArray[np.int32]:
-    """Return for each place, and each variable, a tile that has the variable there, or −1.
+def tile_of_each(records: TileRecords, n_positions: int, which: IntArray) -> npt.NDArray[np.int32]:
+    """Return for each place, and each variable, one of the tiles `which` that has the variable there, or −1.
 
     Returns
     -------
     (k, n_positions) int32
     """
     rng = np.random.default_rng(0)
-    n_tiles, k = records.begin.shape
+    all_begin, all_end = records.begin[which], records.end[which]
+    n_tiles, k = all_begin.shape
     tile_of = np.full((k, n_positions), -1, dtype=np.int32)
     for place in range(k):
         # A tile for each block that stands at this place, whichever is written last.
         tile_at = np.full(n_positions, -1)
         shuffled = rng.permutation(n_tiles)
-        tile_at[records.begin[shuffled, place]] = shuffled
+        tile_at[all_begin[shuffled, place]] = shuffled
         tiles = tile_at[tile_at >= 0]
-        begin, size = records.begin[tiles, place], records.end[tiles, place] - records.begin[tiles, place]
+        begin, size = all_begin[tiles, place], all_end[tiles, place] - all_begin[tiles, place]
         in_block = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
         tile_of[place, np.repeat(begin, size) + in_block] = np.repeat(tiles, size)
     return tile_of

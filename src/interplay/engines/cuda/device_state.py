@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
-from interplay.engines.cuda.devices import DeviceLimits, device_properties
-from interplay.engines.cuda.layout import upload_fragments
+from interplay.engines.cuda.device_planes import DevicePlanes
+from interplay.engines.cuda.devices import DeviceLimits, device_properties, free_bytes
+from interplay.engines.cuda.kept_planes import KeptPlanes
 from interplay.engines.cuda.tables import InformationTables
 from interplay.engines.cuda.work_plan import MIN_CAPACITY, WorkPlan
 
@@ -32,12 +33,15 @@ class SearchData:
         The terms of the scores of cells.
     pseudocount : float
     limits : DeviceLimits
+    kept : KeptPlanes, optional
+        Planes that stay on the device from one search to the next.
     """
 
     planes: BitPlanes
     tables: InformationTables
     pseudocount: float
     limits: DeviceLimits
+    kept: KeptPlanes | None = None
 
 
 @dataclass(frozen=True)
@@ -76,11 +80,15 @@ class DeviceState:
         The score that a member has to reach.
     capacity : int
         Tuples that may wait to be scored; fewer where memory is short.
+    planes_share : float
+        The part of the device's free memory that planes may take.
 
     Attributes
     ----------
     capacity : int
         Tuples that the buffer has room for.
+    planes : DevicePlanes
+        Brings the planes of tiles to `fragments`.
     fragments, class_steps, class_sizes, totals, bound_constants, lanes, tables, order, best : device arrays
         As the kernels take them.
     product_steps : device array
@@ -97,7 +105,16 @@ class DeviceState:
         The counts of the tuples in the buffer, and how many numbers each tuple has, while batches are searched.
     """
 
-    def __init__(self, data: SearchData, tiles: TupleTiles, plan: WorkPlan, *, best: FloatArray, capacity: int) -> None:
+    def __init__(
+        self,
+        data: SearchData,
+        tiles: TupleTiles,
+        plan: WorkPlan,
+        *,
+        best: FloatArray,
+        capacity: int,
+        planes_share: float,
+    ) -> None:
         import cupy
 
         self.cupy = cupy
@@ -107,7 +124,11 @@ class DeviceState:
         self.n_steps = plan.n_steps
         self.n_multiprocessors = int(device_properties(cupy.cuda.Device().id)["multiProcessorCount"])
         orders = plan.orders
-        self.fragments = upload_fragments(planes, layout, orders)
+        if data.kept is not None:
+            self.planes = data.kept.planes(planes, orders, dimensions=plan.dimensions, share=planes_share)
+        else:
+            self.planes = DevicePlanes(planes, layout, orders, dimensions=plan.dimensions, share=planes_share)
+        self.fragments = self.planes.fragments
         if orders is None:
             self.class_steps = self.product_steps = cupy.asarray((planes.class_word_start // 4).astype(np.int32))
         else:
@@ -115,9 +136,8 @@ class DeviceState:
         self.class_sizes = cupy.asarray(planes.class_sizes.astype(np.float32))
         self.totals = cupy.asarray(_totals(planes))
         self.bound_constants = cupy.asarray(plan.bound_constants.astype(np.float32))
-        self.lanes = tuple(
-            cupy.asarray(a) for a in (layout.first_position, layout.n_levels, layout.rows_per_level, layout.first_row)
-        )
+        of_lanes = (layout.first_position, layout.n_levels, layout.rows_per_level)
+        self.lanes = (*(cupy.asarray(a) for a in of_lanes), self.planes.first_row)
         self.tables = tuple(cupy.asarray(a) for a in (data.tables.values, data.tables.start))
         self.order = cupy.asarray(tiles.order.astype(np.int32))
         self.best = cupy.asarray(np.ascontiguousarray(best[tiles.order]).reshape(-1))
@@ -129,7 +149,7 @@ class DeviceState:
     def _allocate(self) -> None:
         """Make the buffers, smaller ones where memory is short."""
         cupy, k = self.cupy, self.plan.dimensions
-        free = self.free_bytes()
+        free = free_bytes()
         bytes_each = 4 * (1 + k) + 16 * k
         while self.capacity * bytes_each > _PART_OF_FREE_MEMORY * free and self.capacity > MIN_CAPACITY:
             self.capacity //= 2
@@ -150,11 +170,10 @@ class DeviceState:
         """Begin with no tuples and no candidates; by the driver, since CuPy would have to compile a kernel for it."""
         self.counters.data.memset_async(0, 16)
 
-    def free_bytes(self) -> int:
-        """Return the bytes that the device has left, as far as CuPy may take them."""
-        pool = self.cupy.get_default_memory_pool()
-        free = int(self.cupy.cuda.runtime.memGetInfo()[0] + pool.free_bytes())
-        return min(free, pool.get_limit() - pool.used_bytes()) if pool.get_limit() else free
+    def stretches(self, which: IntArray) -> Iterator[IntArray]:
+        """Cut tiles into stretches, each of which has its planes on the device when it comes."""
+        for stretch in self.planes.stretches(self.plan.records.lane[which]):
+            yield which[stretch]
 
     def chosen(self, which: IntArray) -> ChosenTiles:
         """Copy the records of some tiles to the device."""

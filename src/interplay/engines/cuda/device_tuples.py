@@ -21,6 +21,10 @@ from interplay.engines.cuda.product_plan import ProductVariant
 from interplay.engines.cuda.register_search import RegisterSearch, first_tuples
 from interplay.engines.cuda.work_plan import WorkPlan
 
+#: The part of a device's free memory that planes take at most; the rest is for counts and survivors. Where memory is
+#: short, halves of it are tried down to the smallest.
+PLANES_SHARE, SMALLEST_PLANES_SHARE = 0.75, 0.02
+
 #: Tiles whose choices are numbered together.
 _TILES_AT_ONCE = 4096
 
@@ -44,6 +48,8 @@ class DeviceTuples(ABC):
         Whether tuples are bounded before they are scored.
     scores : (str, str)
         The file and the function that score tuples.
+    planes_share : float
+        The part of the device's free memory that planes may take.
     """
 
     #: Whether a sample of tuples is scored first.
@@ -60,6 +66,7 @@ class DeviceTuples(ABC):
         every_member: bool = False,
         bounds: bool = True,
         scores: tuple[str, str] = GAINS,
+        planes_share: float = PLANES_SHARE,
     ) -> None:
         layout = make_lane_layout(data.planes, tiles)
         plan = WorkPlan(
@@ -74,9 +81,14 @@ class DeviceTuples(ABC):
         # Compiled while the planes are copied.
         compile_ahead(kernels_of(plan, len(tiles), samples=self.samples, bounds=bounds, scores=scores))
         self._share, self._plan = share, plan
-        self._state = DeviceState(data, tiles, plan, best=best, capacity=capacity)
+        self._state = DeviceState(data, tiles, plan, best=best, capacity=capacity, planes_share=planes_share)
         # They do not hold `self._score`, which would hold `self`: its memory must be free as soon as nobody uses it.
         self._registers, self._batches = RegisterSearch(self._state, share), BatchSearch(self._state, share)
+
+    def close(self) -> None:
+        """End the copying of planes, unless they are kept for another search."""
+        if self._state.data.kept is None:
+            self._state.planes.close()
 
     @abstractmethod
     def _score(self, tiles: ChosenTiles) -> int:

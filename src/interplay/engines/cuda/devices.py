@@ -24,6 +24,10 @@ class NotForDevices(Exception):
     """Devices cannot do this, or not well; the text says why, and how to change that."""
 
 
+class TooLittleMemory(Exception):
+    """The planes of one tile do not fit into the part of a device's memory that they may take."""
+
+
 def why_no_cuda() -> str | None:
     """Return why no GPU can be used, in a line that says what to do; None if one can."""
     if "cupy" not in sys.modules:
@@ -83,7 +87,7 @@ def is_device_memory_error(error: BaseException) -> bool:
     """Say whether a device has no memory left; a lack of host memory is another error."""
     import cupy
 
-    if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
+    if isinstance(error, TooLittleMemory | cupy.cuda.memory.OutOfMemoryError):
         return True
     by_driver = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
     return isinstance(error, by_driver) and ("OUT_OF_MEMORY" in str(error) or "MemoryAllocation" in str(error))
@@ -96,6 +100,15 @@ def device_numbers() -> tuple[int, ...]:
     import cupy
 
     return tuple(range(cupy.cuda.runtime.getDeviceCount()))
+
+
+def free_bytes() -> int:
+    """Return the bytes that the current device has left, as far as CuPy may take them."""
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    free = int(cupy.cuda.runtime.memGetInfo()[0] + pool.free_bytes())
+    return min(free, pool.get_limit() - pool.used_bytes()) if pool.get_limit() else free
 
 
 @lru_cache

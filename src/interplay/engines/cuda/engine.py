@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
+from math import inf
 from typing import Any, Unpack
 
 import numpy as np
@@ -21,6 +23,7 @@ from interplay.engines.base import Engine, OnProgress, SearchInterrupted, Search
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
 from interplay.engines.cuda.device_state import OnDone, SearchData
+from interplay.engines.cuda.device_tuples import PLANES_SHARE, SMALLEST_PLANES_SHARE
 from interplay.engines.cuda.devices import (
     DeviceLimits,
     NotForDevices,
@@ -30,17 +33,19 @@ from interplay.engines.cuda.devices import (
     is_device_memory_error,
     why_no_cuda,
 )
+from interplay.engines.cuda.kept_planes import KeptPlanes
 from interplay.engines.cuda.kernel_loader import compile_ahead
 from interplay.engines.cuda.kernel_plan import kernels_of
 from interplay.engines.cuda.kernels import COUNTING
 from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.engines.cuda.listing_chunks import ListingChunks
 from interplay.engines.cuda.shared_search import SharedSearch
+from interplay.engines.cuda.streams import own_stream
 from interplay.engines.cuda.tables import make_information_tables, make_statistic_tables
 from interplay.engines.cuda.work_plan import WorkPlan
 from interplay.engines.searcher_counts import add_counts
 from interplay.engines.sinks import ALL_KINDS, Listing, Maxima, Screen, Sink
-from interplay.engines.tile_chunks import tiles_of_tuples
+from interplay.engines.tile_chunks import DoneChunk, tiles_of_tuples
 from interplay.engines.tuple_formula import TupleFormula
 
 #: How often the thread that waits for several devices sees whether Ctrl-C was pressed.
@@ -66,12 +71,15 @@ class CudaEngine(Engine):
     leave_memory_errors : bool
         Raise MemoryError where the GPUs' memory is too small, instead of going to the CPU: in a cluster others may
         have more.
+    kept : tuple of KeptPlanes
+        For each device, planes that stay there from chunk to chunk of one stream.
     """
 
     devices: tuple[int, ...] | None = None
     counting: str | None = None
     n_threads: int = 1
     leave_memory_errors: bool = False
+    kept: tuple[KeptPlanes, ...] = field(default=(), repr=False, compare=False)
     name: str = "cuda"
     kinds = ALL_KINDS
 
@@ -117,6 +125,26 @@ class CudaEngine(Engine):
         with suppress(RuntimeError):  # no thread is to be had
             threading.Thread(target=compile_all).start()
 
+    def stream(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        sink: Sink,
+        *,
+        seconds: float = inf,
+        **options: Unpack[SearchOptions],
+    ) -> Iterator[DoneChunk]:
+        """Search the tiles in chunks; planes that one chunk brought to the devices stay there for the next."""
+        if seconds == inf:
+            yield from super().stream(planes, tiles, sink, seconds=seconds, **options)
+            return
+        keeping = replace(self, kept=tuple(KeptPlanes(tiles) for _ in self._device_numbers()))
+        try:
+            yield from super(CudaEngine, keeping).stream(planes, tiles, sink, seconds=seconds, **options)
+        finally:
+            for kept in keeping.kept:
+                kept.close()
+
     def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Unpack[SearchOptions]) -> None:
         """Search the tiles into the sink; on the CPU where the devices cannot."""
         pseudocount, searched = options["pseudocount"], options.get("searched")
@@ -157,6 +185,7 @@ class CudaEngine(Engine):
             SearchData(planes, tables, pseudocount, self._limits()),
             tiles,
             devices=self._device_numbers(),
+            kept=self.kept,
             **sink.asked(),
         )
         while True:
@@ -218,32 +247,55 @@ class CudaEngine(Engine):
         max_rows: int | None,
     ) -> TupleRows:
         """List on the devices, or raise _ToCpu."""
-        # Devices take chunks of tiles in turn: their order is kept, and a long list of few rows is shared well.
-        chunks = ListingChunks(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
-
-        def work(share: int, on_done: OnDone) -> None:
-            listing = DeviceListing(data, tiles, min_value=min_value, formula=formula, every_member=every_member)
-            while (chunk := chunks.take()) is not None:
-                rows = listing.rows(*chunk, chunks.most_rows, on_done)
-                if rows is None:
-                    chunks.put_back(*chunk)
-                else:
-                    chunks.hand_in(chunk[0], rows)
-
+        planes_share = PLANES_SHARE
         try:
             if formula is None:
                 tables = make_information_tables(planes, tiles, pseudocount)
             else:
                 tables = make_statistic_tables(planes, tiles, pseudocount, formula)
             data = SearchData(planes, tables, pseudocount, self._limits())
-            self._on_all_devices(work, report)
-            return chunks.rows()
+            while planes_share >= SMALLEST_PLANES_SHARE:
+                # Devices take chunks of tiles in turn: their order is kept, and a long list of few rows is shared well.
+                n_workers = len(self._device_numbers())
+                chunks = ListingChunks(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=n_workers)
+                asked: dict[str, Any] = {"min_value": min_value, "formula": formula, "every_member": every_member}
+                report.begin()
+                try:
+                    work = partial(self._list_share, data, tiles, chunks, asked | {"planes_share": planes_share})
+                    self._on_all_devices(work, report)
+                    return chunks.rows()
+                except Exception as error:
+                    if not is_device_memory_error(error):
+                        raise
+                    error.__traceback__ = None  # which would hold the memory
+                for kept in self.kept:
+                    kept.close()
+                planes_share /= 2
         except NotForDevices as error:
             raise _ToCpu(str(error)) from None
-        except Exception as error:
-            if not is_device_memory_error(error):
-                raise
-            raise _ToCpu(_TOO_LITTLE_MEMORY, needs_memory=True) from None
+        raise _ToCpu(_TOO_LITTLE_MEMORY, needs_memory=True)
+
+    def _list_share(
+        self,
+        data: SearchData,
+        tiles: TupleTiles,
+        chunks: ListingChunks,
+        asked: dict[str, Any],
+        share: int,
+        on_done: OnDone,
+    ) -> None:
+        """List chunk after chunk on the current device."""
+        kept = self.kept[share] if self.kept and self.kept[share].suit(tiles) else None
+        listing = DeviceListing(replace(data, kept=kept), tiles, **asked)
+        try:
+            while (chunk := chunks.take()) is not None:
+                rows = listing.rows(*chunk, chunks.most_rows, on_done)
+                if rows is None:
+                    chunks.put_back(*chunk)
+                else:
+                    chunks.hand_in(chunk[0], rows)
+        finally:
+            listing.close()
 
     def _on_all_devices(self, work: Callable[[int, OnDone], None], report: _Report) -> None:
         """Call `work` with the number of each device's share, while the device is current."""
@@ -257,7 +309,7 @@ class CudaEngine(Engine):
         def work_there(share: int) -> None:
             import cupy
 
-            with cupy.cuda.Device(devices[share]):
+            with cupy.cuda.Device(devices[share]), own_stream(devices[share]):
                 work(share, report)
 
         if len(devices) == 1:

@@ -5,28 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import comb
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles, places_of_each
-from interplay.base.jobs import map_in_threads
-from interplay.engines.cuda.digit_orders import DigitOrders
-from interplay.engines.cuda.kernel_loader import Kernel, compiled
-from interplay.engines.cuda.kernels import NUMBERS
+from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles
 
 #: Rows of a fragment, as in tuple_counts.cuh.
 FRAGMENT_ROWS = 16
 
-#: Planes are copied in parts of this size: beside the fragments there may be little room on the device.
-_ROWS_BYTES = 1 << 28
-
-#: Bytes that a thread copies at a time, and threads that do.
-_COPIED_BYTES, _COPYING_THREADS = 1 << 22, 8
-
 #: Rows of zeros after the last, since the last piece may read beyond it.
-_SPARE_ROWS = 512
+SPARE_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -49,6 +38,11 @@ class LaneLayout:
     first_row: IntArray
     row_plane: IntArray
     row_others: npt.NDArray[np.int32]
+
+    @property
+    def rows_of_block(self) -> IntArray:
+        """Rows of each lane block, of all its levels."""
+        return self.rows_per_level.astype(np.int64) * self.n_levels
 
 
 def covers_all_tuples(tiles: TupleTiles, n_vars: int) -> bool:
@@ -79,7 +73,7 @@ def make_lane_layout(planes: BitPlanes, tiles: TupleTiles) -> LaneLayout:
     rows_per_level = -(-sizes // FRAGMENT_ROWS) * FRAGMENT_ROWS  # whole fragments
     ends = np.cumsum(rows_per_level * n_levels)
     first_row = ends - rows_per_level * n_levels
-    n_rows = int(ends[-1]) + _SPARE_ROWS
+    n_rows = int(ends[-1]) + SPARE_ROWS
     row_plane = np.full(n_rows, -1, dtype=np.int64)
     row_others = np.zeros(n_rows, dtype=np.int32)
     for block in np.flatnonzero(sizes).tolist():
@@ -113,131 +107,6 @@ def _is_used(tiles: TupleTiles) -> BoolArray:
 def _starts_by_place(tiles: TupleTiles) -> list[IntArray]:
     k = tiles.dimensions
     return [tiles.block_start] * (k - 2) + [tiles.middle_start] * (k > 1) + [tiles.lane_start]
-
-
-def parts_by_planes(tiles: TupleTiles, n_groups: int) -> list[TupleTiles]:
-    """Sort the tiles into parts, each of which needs the planes of a few groups of lane blocks only.
-
-    A part needs at most as many groups as a tuple has members.
-    """
-    n_lane_blocks = len(tiles.lane_start) - 1
-    group = [
-        (np.searchsorted(tiles.lane_start, start[tiles.tiles[:, place]], side="right") - 1) * n_groups // n_lane_blocks
-        for place, start in enumerate(_starts_by_place(tiles))
-    ]
-    # Groups ascend with the places. Named twice, one counts once.
-    needed = np.column_stack(group)
-    needed[:, 1:] = np.where(needed[:, 1:] == needed[:, :-1], -1, needed[:, 1:])
-    return [tiles[which] for which in places_of_each(np.sort(needed, axis=1))]
-
-
-def fragments_kernel(planes: BitPlanes) -> Kernel:
-    """Return the kernel that makes fragments of planes: those of a number outcome are put into digit orders."""
-    if planes.of_numbers:
-        return "planes/bit_planes.cu", "make_ordered_fragments", (NUMBERS,)
-    return "planes/bit_planes.cu", "make_fragments", ()
-
-
-def upload_fragments(planes: BitPlanes, layout: LaneLayout, orders: DigitOrders | None = None) -> Any:
-    """Copy the planes to the device, each once, in the order in which warps read them."""
-    import cupy
-
-    n_words = planes.words.shape[1] * 2
-    n_steps = n_words // 8 if orders is None else orders.n_steps
-    steps: tuple[Any, ...] = (np.int32(n_steps),)
-    if orders is not None:
-        steps = (np.int32(n_words), cupy.asarray(orders.bytes_of_steps), np.int32(n_steps))
-    fragments = cupy.empty(len(layout.row_plane) * n_steps * 8, dtype=cupy.uint32)
-    kernel = compiled(*fragments_kernel(planes))
-    valid = cupy.asarray(_valid_words(planes))
-    parts = rows_in_parts(layout.row_plane, max(_ROWS_BYTES // (n_words * 4), 1))
-    for rows in parts:
-        some = rows if len(parts) > 1 else slice(None)
-        row_others = layout.row_others[some]
-        words, row_plane = words_of(planes, layout.row_plane[some], row_others)
-        arguments = (
-            copied(words),
-            valid,
-            cupy.asarray(rows.astype(np.int32)) if len(parts) > 1 else np.uintp(0),
-            cupy.asarray(row_plane),
-            cupy.asarray(row_others),
-            np.int64(len(rows)),
-            *steps,
-            fragments,
-        )
-        kernel((min(-(-len(rows) * n_steps * 8 // 256), 65_535),), (256,), arguments)
-    return fragments
-
-
-def rows_in_parts(row_plane: IntArray, n_planes: int) -> list[IntArray]:
-    """Sort rows into parts that name this many planes each: a plane serves level 0 and its own, which lie far apart."""
-    rows = np.arange(len(row_plane))
-    if int(row_plane.max()) - int(row_plane.min()) < n_planes:  # also where rows name nothing
-        return [rows]
-    rows = np.argsort(row_plane, kind="stable")
-    is_next = np.concatenate([[False], np.diff(row_plane[rows]) > 0])
-    return np.split(rows, np.flatnonzero(is_next & (np.cumsum(is_next) % n_planes == 0)))
-
-
-def copied(array: npt.NDArray[Any]) -> Any:
-    """Copy an array to the device by way of pinned memory, in threads: one alone is slower than the bus."""
-    import cupy
-
-    if array.nbytes < 2 * _COPIED_BYTES:
-        return cupy.asarray(array)
-    array = np.ascontiguousarray(array)
-    device, stream = cupy.cuda.Device(), cupy.cuda.get_current_stream()
-    try:
-        pinned = cupy.cuda.alloc_pinned_memory(array.nbytes)
-    except cupy.cuda.runtime.CUDARuntimeError:  # the host has no such memory left
-        return cupy.asarray(array)
-    there = cupy.empty(array.shape, dtype=array.dtype)
-    staged = np.frombuffer(pinned, dtype=np.uint8, count=array.nbytes)
-    of_bytes = array.reshape(-1).view(np.uint8)
-
-    def copy(begin: int) -> None:
-        end = min(begin + _COPIED_BYTES, array.nbytes)
-        staged[begin:end] = of_bytes[begin:end]
-        with device:
-            (there.data + begin).copy_from_host_async(pinned.ptr + begin, end - begin, stream)
-
-    map_in_threads(copy, range(0, array.nbytes, _COPIED_BYTES), _COPYING_THREADS)
-    stream.synchronize()  # pinned memory goes back to CuPy, which gives it to the next caller
-    return there
-
-
-def words_of(
-    planes: BitPlanes, row_plane: IntArray, row_others: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.uint32], IntArray]:
-    """Return the words of the planes that some rows name, and the rows with the planes' places among these."""
-    named = row_plane >= 0
-    n_planes = np.count_nonzero(named & (row_others == 0))  # level 0 is made of the planes of the other levels
-    if not named.any():
-        return planes.words[:0].view(np.uint32), row_plane
-    lowest = int(row_plane.min(where=named, initial=len(planes.words)))
-    end = int((row_plane + np.maximum(row_others, 1)).max())  # of −1, where no plane is named, 0
-    if end - lowest <= 2 * n_planes:  # most planes between them are wanted too
-        return planes.words[lowest:end].view(np.uint32), np.where(
-            named, row_plane - lowest, -1
-        ) if lowest else row_plane
-    first, last = row_plane[named], row_plane[named] + np.maximum(row_others[named], 1) - 1
-    change = np.zeros(end - lowest + 1, dtype=np.int64)
-    np.add.at(change, first - lowest, 1)
-    np.add.at(change, last + 1 - lowest, -1)
-    wanted = np.cumsum(change[:-1]) > 0
-    place = np.cumsum(wanted) - 1
-    words = planes.words[lowest:end][wanted].view(np.uint32)
-    return words, np.where(named, place[np.where(named, row_plane - lowest, 0)], -1)
-
-
-def _valid_words(planes: BitPlanes) -> npt.NDArray[np.uint32]:
-    """One bit for every sample, none for the padding at the end of each class, or of bytes."""
-    if planes.samples is not None:
-        return planes.samples.view(np.uint32)
-    valid = np.zeros(planes.words.shape[1] * 64, dtype=np.uint8)
-    for start, size in zip(planes.class_word_start[:-1].tolist(), planes.class_sizes.tolist(), strict=True):
-        valid[start * 64 : start * 64 + size] = 1
-    return np.packbits(valid, bitorder="little").view(np.uint32)
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
+
+import numpy as np
 
 from interplay.base.arrays import MaxGains, TupleTiles
 from interplay.engines.cuda.device_search import CAPACITY, DeviceSearch
 from interplay.engines.cuda.device_state import OnDone, SearchData
+from interplay.engines.cuda.device_tuples import PLANES_SHARE, SMALLEST_PLANES_SHARE
 from interplay.engines.cuda.devices import is_device_memory_error
-from interplay.engines.cuda.layout import covers_all_tuples, parts_by_planes, strongest_first
+from interplay.engines.cuda.kept_planes import KeptPlanes
+from interplay.engines.cuda.layout import covers_all_tuples, strongest_first
 from interplay.engines.cuda.work_plan import MIN_CAPACITY
 
 
@@ -22,6 +27,8 @@ class SharedSearch:
         Numbers of the GPUs; a share for each.
     known : MaxGains
         Gains found before.
+    kept : sequence of KeptPlanes
+        Of each share, planes that stay on its device; none where nothing is kept.
     """
 
     def __init__(
@@ -32,35 +39,40 @@ class SharedSearch:
         devices: Sequence[int],
         discretization: int,
         known: MaxGains,
+        kept: Sequence[KeptPlanes] = (),
     ) -> None:
-        self._data, self._tiles, self._devices = data, tiles, devices
+        self._data, self._tiles, self._devices, self._kept = data, tiles, devices, kept
         self._discretization, self._known = discretization, known
         #: The maxima of each device, and its search in work, which began with these maxima.
         self._found: dict[int, MaxGains] = {}
         self._searches: dict[int, DeviceSearch] = {}
-        self._parts, self._n_groups, self._capacity = [tiles], 1, CAPACITY
+        self._capacity, self._planes_share = CAPACITY, PLANES_SHARE
 
     def search(self, share: int, on_done: OnDone) -> None:
         """Search a share on its device, which is the current one."""
-        for part in self._parts:
-            self._begin(share, part)
-            self._searches[share].warm()
-            # All devices find the same order: they warm with the same tuples.
-            if part.dimensions > 3 and covers_all_tuples(part, self._data.planes.n_vars):
-                gain = self._searches[share].found(self._discretization).gain_by_group.max(axis=1)
-                self._begin(share, strongest_first(part, gain))
-            self._searches[share].run(on_done)
+        tiles = self._tiles
+        search = self._begin(share, tiles)
+        # All devices find the same order: they warm with the same tuples.
+        if tiles.dimensions > 3 and search.holds_all and covers_all_tuples(tiles, self._data.planes.n_vars):
+            search.warm(np.arange(len(tiles)))
+            gain = search.found(self._discretization).gain_by_group.max(axis=1)
+            del search
+            search = self._begin(share, strongest_first(tiles, gain))
+        search.run(on_done)
 
-    def _begin(self, share: int, part: TupleTiles) -> None:
+    def _begin(self, share: int, tiles: TupleTiles) -> DeviceSearch:
         if share in self._searches:  # nothing else holds it: it leaves its memory to the next
             self._found[share] = self._searches.pop(share).found(self._discretization)
-        self._searches[share] = DeviceSearch(
-            self._data,
-            part,
+        kept = self._kept[share] if self._kept and self._kept[share].suit(tiles) else None
+        search = self._searches[share] = DeviceSearch(
+            replace(self._data, kept=kept),
+            tiles,
             known=self._found.get(share, self._known),
             capacity=self._capacity,
             share=(share, len(self._devices)),
+            planes_share=self._planes_share,
         )
+        return search
 
     def found(self) -> MaxGains:
         """Return the maxima until now."""
@@ -70,6 +82,7 @@ class SharedSearch:
         for share, search in self._searches.items():
             with cupy.cuda.Device(self._devices[share]):
                 try:
+                    search.close()
                     found.append(search.found(self._discretization))
                 except Exception as error:
                     if not is_device_memory_error(error):  # a device without memory cannot even return its maxima
@@ -84,11 +97,10 @@ class SharedSearch:
         self._known = self.found()
         self._found.clear()
         self._searches.clear()
+        for kept in self._kept:
+            kept.close()
         if self._capacity > MIN_CAPACITY:
             self._capacity = MIN_CAPACITY
             return True
-        if self._n_groups >= len(self._tiles.lane_start) - 1:
-            return False
-        self._n_groups = 2 * max(self._n_groups, self._tiles.dimensions)
-        self._parts = parts_by_planes(self._tiles, self._n_groups)
-        return True
+        self._planes_share /= 2
+        return self._planes_share >= SMALLEST_PLANES_SHARE

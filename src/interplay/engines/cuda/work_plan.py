@@ -17,7 +17,8 @@ from interplay.engines.cuda.devices import DeviceLimits, NotForDevices
 from interplay.engines.cuda.digit_orders import digit_orders, segment_steps
 from interplay.engines.cuda.kernel_loader import Kernel
 from interplay.engines.cuda.kernels import MAX_BLOCK, SearchVariant, choose_variant
-from interplay.engines.cuda.layout import LaneLayout, TileRecords, fragments_kernel
+from interplay.engines.cuda.layout import LaneLayout, TileRecords
+from interplay.engines.cuda.plane_upload import fragments_kernel
 from interplay.engines.cuda.product_plan import ProductVariant, ProductWork, choose_products, make_product_work
 
 #: For fewer tuples × samples than this no kernel is compiled that suits just these data: with levels other than two
