@@ -14,13 +14,16 @@ import argparse
 import tempfile
 import time
 import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import interplay
-from interplay.base.arrays import BitPlanes
+from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes
+from interplay.codes.planes import make_bit_planes
 from interplay.engines.cuda import CudaEngine, cuda_devices, why_no_cuda
 from interplay.readers.data_file import read_data
 from interplay.search.tiles import make_tuple_tiles
@@ -45,7 +48,22 @@ ROWS: list[tuple[int, int, int, int, str]] = [
     (3, 2, 500_000, 1000, ""),
     (4, 2, 131_072, 256, ""),
     (3, 5, 2000, 1000, ""),
+    (3, 6, 2000, 500, ""),
+    (3, 8, 2000, 500, ""),
+    (2, 8, 2000, 10_000, ""),
+    (2, 20, 2000, 5000, ""),
     (5, 2, 2000, 500, ""),
+]
+
+#: Genotypes in Hardy-Weinberg proportions: the frequency of the rarer allele, or None for any from .05 to .5, and the
+#: share of the first class. All triples of 3000 variables.
+SHARES: list[tuple[int, float | None, float]] = [
+    (2000, None, 0.5),
+    (2000, 0.05, 0.5),
+    (2000, None, 0.9),
+    (2000, None, 0.1),
+    (20_000, 0.05, 0.5),
+    (20_000, None, 0.9),
 ]
 
 
@@ -75,6 +93,16 @@ def random_genotypes(n_vars: int, n_levels: int, n_samples: int) -> BitPlanes:
         class_sizes=sizes,
         n_vars=n_vars,
     )
+
+
+def drawn_genotypes(n_vars: int, n_samples: int, frequency: float | None, share: float) -> BitPlanes:
+    """Genotypes in Hardy-Weinberg proportions of two classes, the first with `share` of the samples."""
+    rng = np.random.default_rng(1)
+    frequencies = rng.uniform(0.05, 0.5, n_vars) if frequency is None else np.full(n_vars, frequency)
+    codes = np.stack([rng.binomial(2, f, n_samples).astype(np.uint8) for f in frequencies])
+    y = (np.arange(n_samples) >= share * n_samples).astype(np.int64)
+    codes[:, 0], codes[:, 1] = 1, 2  # all levels are there
+    return make_bit_planes([DiscreteCodes(codes, np.full(n_vars, 3))], DecisionClasses(y, [0, 1]))
 
 
 def measured_on_gpu(planes: BitPlanes, dimensions: int, repeats: int) -> dict[str, Any]:
@@ -115,6 +143,17 @@ def beside_plink(n_samples: int, n_vars: int) -> dict[str, Any]:
     return {**row, "rate": float(f"{work / min(ours):.3g}"), "plink_rate": float(f"{work / min(theirs):.3g}")}
 
 
+def rows(on_gpu: bool) -> Iterator[tuple[str, int, Callable[[], BitPlanes], str]]:
+    """Name, dimensions, data and published rates of each row; the processor searches fewer variables."""
+    for dimensions, levels, n_samples, n_vars, others in ROWS:
+        make_planes = partial(random_genotypes, n_vars if on_gpu else min(n_vars, 512), levels, n_samples)
+        yield f"{dimensions}D, {levels} levels, N {n_samples}, p {n_vars}", dimensions, make_planes, others
+    for n_samples, frequency, share in SHARES:
+        make_planes = partial(drawn_genotypes, 3000 if on_gpu else 512, n_samples, frequency, share)
+        alleles = "any alleles" if frequency is None else f"rarer alleles {frequency}"
+        yield f"3D, genotypes, N {n_samples}, p 3000, {alleles}, first class {share}", 3, make_planes, ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=[], help="parts of the names of rows")
@@ -132,11 +171,10 @@ def main() -> None:
         return
     on_gpu = why_no_cuda() is None and not given.cpu
     results = []
-    for dimensions, levels, n_samples, n_vars, others in ROWS:
-        name = f"{dimensions}D, {levels} levels, N {n_samples}, p {n_vars}"
+    for name, dimensions, make_planes, others in rows(on_gpu):
         if given.only and not any(text in name for text in given.only):
             continue
-        planes = random_genotypes(n_vars if on_gpu else min(n_vars, 512), levels, n_samples)
+        planes = make_planes()
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # what does not run on the GPU says so
             if on_gpu:

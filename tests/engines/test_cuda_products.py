@@ -30,7 +30,8 @@ from interplay.search.tiles import make_tuple_tiles
 def test_batches_hold_every_tuple_once(dimensions: int, max_products: int) -> None:
     rng = np.random.default_rng(dimensions)
     n_vars = {2: 60, 3: 40, 4: 24, 5: 14}[dimensions]
-    planes, n_levels = problem(rng, n_samples=100, n_vars=n_vars, n_contrast=5, levels=(2, 3))
+    levels = (2, 9) if dimensions == 2 else (2, 3)
+    planes, n_levels = problem(rng, n_samples=100, n_vars=n_vars, n_contrast=5, levels=levels)
     shape = {"block_size": 7, "middle_size": 20, "n_lanes": 20, "even": False}
     tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=dimensions, **shape)
     layout = make_lane_layout(planes, tiles)
@@ -149,6 +150,9 @@ def kernels_for(n_samples: int, n_vars: int, levels: int, dimensions: int, n_cla
         (131_072, 256, 3, 4, 2, ProductVariant),
         (500_000, 500, 3, 3, 2, ProductVariant),
         (2000, 1000, 6, 3, 2, ProductVariant),
+        (2000, 1000, 8, 3, 2, ProductVariant),
+        (2000, 10_000, 8, 2, 2, ProductVariant),
+        (2000, 5000, 20, 2, 3, ProductVariant),
         (100_000, 400, 4, 3, 3, ProductVariant),
         (1_000_000, 300, 5, 3, 4, ProductVariant),
         (500_000, 2000, 3, 2, 2, ProductVariant),
@@ -228,6 +232,27 @@ class TestEqualsTheCpuEngine:
             tiles = make_tuple_tiles(
                 n_levels, n_vars=n_vars, dimensions=dimensions, **vars(engine.tile_shape(dimensions))
             )
+            for pseudocount in (0.25, 0.0):
+                expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=pseudocount)
+                assert_same_bits(engine.max_gains(planes, tiles, pseudocount=pseudocount), expected)
+
+    @pytest.mark.parametrize(
+        "kind",
+        [(2, (8,), 2), (2, (9,), 3), (2, (20,), 2), (2, (3, 12, 40), 2), (3, (8,), 2), (3, (7,), 4), (3, (2, 11), 2)],
+        ids=str,
+    )
+    def test_many_levels(self, kind: tuple[int, tuple[int, ...], int], monkeypatch: pytest.MonkeyPatch) -> None:
+        """Products that registers do not hold; and rows and columns in parts, where batches are small."""
+        dimensions, levels, n_classes = kind
+        rng = np.random.default_rng([dimensions, n_classes, *levels])
+        n_vars = {2: 130, 3: 40}[dimensions]
+        for n_samples, max_products in [(700, 1 << 16), (2600, 1 << 30)]:
+            monkeypatch.setattr(batch_search, "_MAX_PRODUCTS", max_products)
+            how = {"n_samples": n_samples, "n_vars": n_vars, "n_contrast": 20, "rare": max_products < 1 << 20}
+            planes, n_levels = problem(rng, levels=levels, n_classes=n_classes, **how)
+            engine = CudaEngine()
+            shape = vars(engine.tile_shape(dimensions))
+            tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=dimensions, **shape)
             for pseudocount in (0.25, 0.0):
                 expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=pseudocount)
                 assert_same_bits(engine.max_gains(planes, tiles, pseudocount=pseudocount), expected)

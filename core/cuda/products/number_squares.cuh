@@ -123,8 +123,9 @@ class ColumnSquares {
         for (int b = kColumnLevels - 1; b > 0; --b) {
           CellValue found = left[b - 1];
           if (a > 0) {
-            found = {count_value(CellOfPrefix::count_in(products.words[cell], a, b, 0)),
-                     sum_value(CellOfPrefix::count_in(products.words[cell], a, b, 1))};
+            const int* of_row_level = products.words[cell] + (a - 1) * kRowProducts;
+            found = {count_value(CellOfPrefix::count_in(of_row_level, b, 0)),
+                     sum_value(CellOfPrefix::count_in(of_row_level, b, 1))};
             left[b - 1].subtract(found);
           }
           rest.subtract(found);

@@ -18,6 +18,7 @@
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
 //   PAIRED_COUNTS       as in product_block.cuh
 //   SMALL_SUMS          with NUMBERS, if no sum of scores reaches 2^22
+//   LOGARITHMS          with two classes, if cells have few samples
 // with EVERY_MEMBER (every_member.cuh) and without, with NUMBERS (product_batch.cuh) and without.
 #include "products/number_squares.cuh"
 #include "products/product_margins.cuh"
@@ -86,28 +87,46 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   for (int l = first_l; l < end_l; ++l) {
     const int row = l - batch.first_row;
     const u32* of_tuple = products + plane_of(row, 1, kRowLevels) * row_stride + plane_of(column, 1, kColumnLevels);
-    // Products of all levels and classes with a mask.
-    const auto place_of_product = [&](int mask, int i) {
-      const int q = i % kWordsOfPair, pair = i / kWordsOfPair;
-      const int b = pair % (kColumnLevels - 1), a = pair / (kColumnLevels - 1);
+    // Products with a mask: of a level of the row variable, from 0 for level 1 on, those of all columns' levels and
+    // classes.
+    const auto place_of_product = [&](int mask, int a, int i) {
+      const int q = i % kWordsOfPair, b = i / kWordsOfPair;
       return of_tuple + ((i64)mask * kWordsOfPair + q) * class_stride + (a * row_stride + b) * kRowsPerFragment;
     };
-    const auto product = [&](int mask, int i) { return (int)*place_of_product(mask, i); };
+    const auto product = [&](int mask, int i) {
+      return (int)*place_of_product(mask, i / kRowProducts, i % kRowProducts);
+    };
     const auto cell_of_prefix = [&](int cell) {
       const i64 in_all = (i64)prefix_number * prefix.cells() + cell;
       return CellOfPrefix{cell_columns + margins.column_place(batch, in_all, 1, 0) + column,
                           cell_rows + margins.row_place(batch, in_all, 0, 0) + row,
                           row_factors + margins.factor_place(batch, in_all, 0, 0) + row, batch.n_rows, batch.n_columns};
     };
-    const auto gather = [&](int cell, int (&counts)[kProducts]) {
+    // Calls visit for every cell of the tuple in a cell of the prefix: products with each of its patterns, added up.
+    const auto for_cells_in = [&](int cell, auto visit) {
       int levels[kPrefixRoom];
       prefix.levels_of(cell, levels);
+      if constexpr (kByRowLevels) {
+        cell_of_prefix(cell).for_cells(
+            [&](int a, int (&words)[kRowProducts]) {
+#pragma unroll kUnrolledProducts
+              for (int i = 0; i < kRowProducts; ++i) words[i] = 0;
+              prefix.for_patterns(levels, [&](int mask, int sign) {
+#pragma unroll kUnrolledProducts
+                for (int i = 0; i < kRowProducts; ++i) words[i] += sign * (int)*place_of_product(mask, a - 1, i);
+              });
+            },
+            visit);
+      } else {
+        int counts[kProducts];
 #pragma unroll
-      for (int i = 0; i < kProducts; ++i) counts[i] = 0;
-      prefix.for_patterns(levels, [&](int mask, int sign) {
+        for (int i = 0; i < kProducts; ++i) counts[i] = 0;
+        prefix.for_patterns(levels, [&](int mask, int sign) {
 #pragma unroll
-        for (int i = 0; i < kProducts; ++i) counts[i] += sign * product(mask, i);
-      });
+          for (int i = 0; i < kProducts; ++i) counts[i] += sign * product(mask, i);
+        });
+        cell_of_prefix(cell).for_cells_of(counts, visit);
+      }
     };
     if constexpr (kHoldsProducts && !kHoldsSquares) {
       // Prefetch the counts of the next row while this one is computed: they may not be in any cache.
@@ -122,7 +141,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
 #pragma unroll
             for (int i = 0; i < kProducts; ++i) {
               // The levels of a column lie side by side: every other one is in the same line.
-              if (i / kWordsOfPair % (kColumnLevels - 1) % 2 == 0) prefetch(place_of_product(mask, i) + next);
+              if (i / kWordsOfPair % (kColumnLevels - 1) % 2 == 0) {
+                prefetch(place_of_product(mask, i / kRowProducts, i % kRowProducts) + next);
+              }
             }
           }
         }
@@ -141,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
         sum += x[q];
       }
       const float inverse = reciprocal(fmaxf(sum, 1e-24f));
-      if constexpr (kClasses == 2) {
+      if constexpr (!kLogarithms) {
         const float excess = fmaf(-factor[0], sum, x[0]), deviation = excess * inverse;
         bound = fmaf(excess * deviation, fmaf(factor[2], deviation * deviation, factor[1]), bound);
       } else {
@@ -190,16 +211,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
             held[cell][i] -= level > 0 ? 0 : sums[cell][i];
             sums[cell][i] += held[cell][i];
           }
-          cell_of_prefix(level * kHeldCells + cell).for_cells(held[cell], add_bound);
+          cell_of_prefix(level * kHeldCells + cell).for_cells_of(held[cell], add_bound);
         }
       }
     } else {
 #pragma unroll 1
-      for (int cell = 0; cell < prefix.cells(); ++cell) {
-        int counts[kProducts];
-        gather(cell, counts);
-        cell_of_prefix(cell).for_cells(counts, add_bound);
-      }
+      for (int cell = 0; cell < prefix.cells(); ++cell) for_cells_in(cell, add_bound);
     }
     const i64 of_row = first_variable + row;
     const auto others_of = [&](float row_best, float row_rest) {
@@ -229,9 +246,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     u32* of_survivor = survivor_counts + (i64)place * counts_stride;
 #pragma unroll 1
     for (int cell = 0; cell < prefix.cells(); ++cell) {
-      int counts[kProducts];
-      gather(cell, counts);
-      cell_of_prefix(cell).for_cells(counts, [&](int a, int b, const int (&n)[kClasses], const float (&)[kRowFactors]) {
+      for_cells_in(cell, [&](int a, int b, const int (&n)[kClasses], const float (&)[kRowFactors]) {
 #pragma unroll
         for (int q = 0; q < kClasses; ++q) {
           of_survivor[((cell * kRowLevels + a) * kColumnLevels + b) * kClasses + q] = (u32)n[q];

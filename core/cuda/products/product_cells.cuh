@@ -13,12 +13,18 @@ constexpr int kDimensions = DIMENSIONS, kPrefix = DIMENSIONS - 2, kPrefixRoom = 
 constexpr int kRowLevels = ROW_LEVELS, kColumnLevels = COLUMN_LEVELS, kClasses = CLASSES;
 constexpr int kPrefixLevels = PREFIX_LEVELS;
 constexpr float kNever = 1e30f;
-// Of each cell of (prefix, l). Two classes: the share of class 0, and the two factors of the bound; others: X / X_q.
-constexpr int kRowFactors = kClasses == 2 ? 3 : kClasses;  // unused with NUMBERS
+// Two classes are bounded without logarithms (gain_bound.cuh), unless cells have few samples.
+#ifdef LOGARITHMS
+constexpr bool kLogarithms = true;
+#else
+constexpr bool kLogarithms = kClasses != 2;
+#endif
+// Of each cell of (prefix, l). With logarithms: X / X_q; else the share of class 0, and the two factors of the bound.
+constexpr int kRowFactors = kLogarithms ? kClasses : 3;  // unused with NUMBERS
 constexpr int kOpen = -1;
 // The relative error of the bound at most: reciprocals, and the deviation of class 0, whose error is at most a few 2⁻²⁴
 // of the cell; derived as in wide_kernels-inl.hpp.
-constexpr float kInflation = 1.004f;
+constexpr float kInflation = kLogarithms ? 1.0001f : 1.004f;
 // Rows that a block of threads takes with its columns, one of these to a thread.
 constexpr int kRowsOfStrip = kNumbers ? 16 : 8, kThreads = 128;
 
@@ -33,6 +39,12 @@ constexpr int kProducts = (kRowLevels - 1) * (kColumnLevels - 1) * kWordsOfPair;
 constexpr int kHeldCells = kPrefixLevels ? power(kPrefixLevels, kPrefix > 0 ? kPrefix - 1 : 0) : 1, kMostHeld = 144;
 constexpr int kHeldLevels = kPrefixLevels ? kPrefixLevels : 1;
 constexpr bool kHoldsProducts = kPrefixLevels && 2 * kHeldCells * kProducts <= kMostHeld;
+// More products than registers hold are read by levels of the row variable.
+constexpr int kRowProducts = (kColumnLevels - 1) * kWordsOfPair, kMostGathered = 36;
+constexpr bool kByRowLevels = !kHoldsProducts && kProducts > kMostGathered;
+constexpr int kUnrolledRows = kByRowLevels ? 1 : kRowLevels;
+constexpr int kUnrolledColumns = kColumnLevels <= 32 ? kColumnLevels : 4;
+constexpr int kUnrolledProducts = kColumnLevels <= 32 ? kRowProducts : 4;
 
 // A prefix of the batch: its variables, and where their patterns lie among the masks.
 struct BatchPrefix {
@@ -152,40 +164,45 @@ struct CellOfPrefix {
   const float* row_factors;
   i64 row_step, column_step;  // from class to class
 
-  // Of a class at levels from 1 on. Differences of two classes in a word are those of both: none is negative.
-  static __device__ __forceinline__ int count_in(const int* products, int a, int b, int q) {
-    const int pair = (a - 1) * (kColumnLevels - 1) + b - 1;
-    if (kPaired && kNumbers) return q == 0 ? products[pair] & ((1 << kCountBits) - 1) : products[pair] >> kCountBits;
-    if (kPaired) return q == 0 ? (int)((u32)products[pair] >> 16) : products[pair] & 0xFFFF;
-    return products[pair * kWordsOfPair + (kPaired ? 0 : q)];
+  // Of a class at a level of the column variable, from 1 on. Differences of two classes in a word are those of both:
+  // none is negative.
+  static __device__ __forceinline__ int count_in(const int* of_row_level, int b, int q) {
+    const int pair = b - 1;
+    if (kPaired && kNumbers) {
+      return q == 0 ? of_row_level[pair] & ((1 << kCountBits) - 1) : of_row_level[pair] >> kCountBits;
+    }
+    if (kPaired) return q == 0 ? (int)((u32)of_row_level[pair] >> 16) : of_row_level[pair] & 0xFFFF;
+    return of_row_level[pair * kWordsOfPair + (kPaired ? 0 : q)];
   }
 
+  // load(a, words): writes the products of a level of the row variable, from 1 on
   // visit(row level, column level, samples by class, factors by class): every cell of the tuple, the last levels first
-  template <class Visit>
-  __device__ __forceinline__ void for_cells(const int* products, Visit visit) const {
+  template <class Load, class Visit>
+  __device__ __forceinline__ void for_cells(Load load, Visit visit) const {
     int left[kColumnLevels - 1][kClasses];
-#pragma unroll
+#pragma unroll kUnrolledColumns
     for (int b = 0; b < kColumnLevels - 1; ++b)
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) left[b][q] = of_columns[(b * kClasses + q) * column_step];
-#pragma unroll
+#pragma unroll kUnrolledRows
     for (int a = kRowLevels - 1; a >= 0; --a) {
-      int n_left[kClasses];
+      int n_left[kClasses], words[kRowProducts];
       float factor[kRowFactors];
+      if (a > 0) load(a, words);
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
         n_left[q] = of_rows[(a * kClasses + q) * row_step];
       }
 #pragma unroll
       for (int i = 0; i < kRowFactors; ++i) factor[i] = row_factors[(a * kRowFactors + i) * row_step];
-#pragma unroll
+#pragma unroll kUnrolledColumns
       for (int b = kColumnLevels - 1; b >= 0; --b) {  // level 0 comes last: the rest of the row
         int n[kClasses];
 #pragma unroll
         for (int q = 0; q < kClasses; ++q) {
           n[q] = n_left[q];
           if (b > 0) {
-            n[q] = a > 0 ? count_in(products, a, b, q) : left[b - 1][q];
+            n[q] = a > 0 ? count_in(words, b, q) : left[b - 1][q];
             left[b - 1][q] -= n[q];
             n_left[q] -= n[q];
           }
@@ -193,6 +210,17 @@ struct CellOfPrefix {
         visit(a, b, n, factor);
       }
     }
+  }
+
+  // products: of all levels, in registers
+  template <class Visit>
+  __device__ __forceinline__ void for_cells_of(const int* products, Visit visit) const {
+    for_cells(
+        [&](int a, int (&words)[kRowProducts]) {
+#pragma unroll
+          for (int i = 0; i < kRowProducts; ++i) words[i] = products[(a - 1) * kRowProducts + i];
+        },
+        visit);
   }
 };
 

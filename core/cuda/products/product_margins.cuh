@@ -114,11 +114,11 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
         if (keep && is_row) {
           cell_rows[margins.row_place(batch, cell, level, q) + in_part] = n[q];
           const float x = fmaf((float)gathered, pseudo[q], (float)n[q]);
-          if (kClasses != 2) row_factors[margins.factor_place(batch, cell, level, q) + in_part] = sum * reciprocal(x);
+          if (kLogarithms) row_factors[margins.factor_place(batch, cell, level, q) + in_part] = sum * reciprocal(x);
         }
         if (keep && !is_row && level > 0) cell_columns[margins.column_place(batch, cell, level, q) + in_part] = n[q];
       }
-      if (kClasses == 2 && !kNumbers && keep && is_row) {
+      if (!kLogarithms && !kNumbers && keep && is_row) {
         const float n_0 = fmaf((float)gathered, pseudo[0], (float)n[0]), n_1 = sum - n_0;
         const float share = n_0 * reciprocal(fmaxf(sum, 1e-12f));
         // One class only: no division adds information.

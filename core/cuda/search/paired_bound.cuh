@@ -6,6 +6,9 @@
 // gain_bound.cuh; only its factors depend on the unit.
 //
 // About eleven instructions for each cell: two of them take a word apart, and one is a reciprocal.
+//
+// Where cells have few samples (LOGARITHMS), that bound is loose, and the gain itself is computed: Σ x·log2(x / (n·p))
+// over the classes, p the share of the class in the cell of (prefix, l). Two logarithms more for each cell.
 #pragma once
 
 #include "information/gain_bound.cuh"
@@ -33,6 +36,11 @@ __device__ __forceinline__ float4 make_paired_row(u32 both, const float (&pseudo
   const float n_0 = fmaf(kColumnLevels, pseudo[0], (float)(both >> 16));
   const float n_1 = fmaf(kColumnLevels, pseudo[kClasses - 1], (float)((both & 0xFFFF) - (both >> 16)));
   const float n = n_0 + n_1, share = n_0 * reciprocal(fmaxf(n, 1e-12f));
+  if (kLogarithms) {
+    // A class that the row lacks is in none of its parts.
+    const float per_0 = n_0 > 0.0f ? n * reciprocal(n_0) : 1.0f, per_1 = n_1 > 0.0f ? n * reciprocal(n_1) : 1.0f;
+    return make_float4(__uint_as_float(both), 0.0f, per_0, per_1);
+  }
   // One class only: no division adds information.
   const float2 factors = fminf(n_0, n_1) > 0.0f ? divergence_bound(n, share) : make_float2(0.0f, 0.0f);
   return make_float4(__uint_as_float(both), share, factors.x * kInverseUnit, factors.y * kInverseUnit);
@@ -42,6 +50,37 @@ __device__ __forceinline__ float4 make_paired_row(u32 both, const float (&pseudo
 struct PairedColumn {
   u32 of[kColumnLevels - 1];
 };
+
+// The gain itself, likewise. Counts are whole numbers, so that pseudocounts lose no digits.
+__device__ __forceinline__ void add_paired_gain(float& bound, const CellCounts& counts,
+                                                const float4 (&rows)[kRowLevels], PairedColumn left,
+                                                const float (&pseudo)[kClasses]) {
+  const float pseudo_0 = pseudo[0] * kUnit, pseudo_1 = pseudo[kClasses - 1] * kUnit;
+  float gain = 0;
+  const auto add_part = [&](u32 both, const float4& row) {
+    const float x_0 = samples_of_class_0(both, pseudo_0), x_1 = scaled((both & 0xFFFF) - (both >> 16), pseudo_1);
+    const float inverse = reciprocal(fmaxf(x_0 + x_1, 1e-30f));
+    // The logarithm of 0 is infinite, and its product with 0 no number.
+    gain = fmaf(x_0, __log2f(fmaxf(x_0 * inverse * row.z, 1e-30f)), gain);
+    gain = fmaf(x_1, __log2f(fmaxf(x_1 * inverse * row.w, 1e-30f)), gain);
+  };
+#pragma unroll
+  for (int a = kRowLevels - 1; a >= 0; --a) {
+    u32 rest = __float_as_uint(rows[a].x);
+#pragma unroll
+    for (int b = 0; b < kColumnLevels - 1; ++b) {
+      u32 both = left.of[b];
+      if (a > 0) {
+        both = counts.paired(a, b + 1);
+        left.of[b] -= both;
+      }
+      rest -= both;
+      add_part(both, rows[a]);
+    }
+    add_part(rest, rows[a]);
+  }
+  bound = fmaf(gain, kInverseUnit, bound);
+}
 
 // left: counts of each level of m, summed over the levels of l that are still to come
 __device__ __forceinline__ void add_paired_bound(float& bound, const CellCounts& counts,

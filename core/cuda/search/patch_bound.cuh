@@ -278,7 +278,9 @@ __device__ __forceinline__ void add_bounds(Bounds<float>& bound, const PatchProd
 #pragma unroll
         for (int side = 0; side < 2; ++side) {
           const CellCounts counts = products.of_tuple(c, i, j, half * 2 + side);
-          if (kPaired) {
+          if (kLogarithms) {
+            add_paired_gain(bound[i][j][half * 2 + side], counts, paired_rows, paired_columns[j][side], pseudo);
+          } else if (kPaired) {
             add_paired_bound(bound[i][j][half * 2 + side], counts, paired_rows, paired_columns[j][side], pseudo);
           } else if (kClasses == 2) {
             add_bound(bound[i][j][half * 2 + side], counts, cells, columns[j][side], pseudo);

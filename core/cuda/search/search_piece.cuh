@@ -45,6 +45,13 @@ static_assert(kPaired && !kTable, "counts are paired");
 #else
 constexpr bool kHalf = false;
 #endif
+// Or, where cells have few samples, by logarithms (paired_bound.cuh).
+#ifdef LOGARITHMS
+constexpr bool kLogarithms = true;
+static_assert(kPaired && !kTable && !kHalf, "counts are paired");
+#else
+constexpr bool kLogarithms = false;
+#endif
 // Words of a count of all classes in a margin, and accumulators of a product.
 constexpr int kMarginWords = kPaired ? 1 : kClasses;
 // Per cell and row, for each level of l. With a table: the samples. Two classes: the samples, the share of class 0, and

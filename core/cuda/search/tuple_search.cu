@@ -27,7 +27,7 @@
 //   ROWS_AMONG_COLUMNS  1 if the rows of a piece always are among its columns
 //   THREADS, BLOCKS_PER_MULTIPROCESSOR
 // and, where they are defined, HELD_STEPS and HELD_STEPS_OF_0, INTERPLAY_TENSOR_CORES, SMALL_CELLS_NEED_CARE (see
-// search_piece.cuh), EVERY_MEMBER (every_member.cuh).
+// search_piece.cuh), LOGARITHMS (paired_bound.cuh), EVERY_MEMBER (every_member.cuh).
 #include "search/patch_bound.cuh"
 #include "search/patch_information.cuh"
 

@@ -22,8 +22,8 @@ _MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 30, 0.2
 #: a device in the time of a launch.
 _PRODUCTS_TIMES_SAMPLES = {"warp groups": 7e14, "tensor": 4e14, "popc": 2e13}
 
-#: Counts of survivors at most; and survivors for which there is room at least: the tuples of one strip of a batch.
-_MAX_SURVIVOR_COUNTS, _SMALLEST_CAPACITY = 1 << 27, 1 << 17
+#: Counts of survivors at most, unless the tuples of one strip of a batch have more.
+_MAX_SURVIVOR_COUNTS = 1 << 27
 
 
 class BatchSearch:
@@ -53,7 +53,7 @@ class BatchSearch:
         work = state.plan.product_work(which, variant, max_products=max_products)
         tiles = state.chosen(work.which)
         most_counts = min(_MAX_SURVIVOR_COUNTS, int(_PRODUCTS_OF_FREE_MEMORY * free_bytes() / 4))
-        max_tuples = max(most_counts // work.counts_of_tuple, _SMALLEST_CAPACITY)
+        max_tuples = max(most_counts // work.counts_of_tuple, work.tuples_of_strip)
         with state.counts_known(work.counts_of_tuple, max_tuples):
             # Scattered, so that maxima of all variables rise early.
             batches = np.arange(len(work)) * scattering_stride(len(work)) % len(work)

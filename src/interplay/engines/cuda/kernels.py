@@ -41,6 +41,9 @@ EVERY_MEMBER = "-DEVERY_MEMBER"
 #: The option of kernels where the outcome is a number.
 NUMBERS = "-DNUMBERS"
 
+#: The option of kernels where the gain of two classes is bounded by logarithms.
+LOGARITHMS = "-DLOGARITHMS"
+
 #: How the products are counted: on binary tensor cores, or by counting bits.
 COUNTING = ("tensor", "popc")
 
@@ -85,6 +88,7 @@ class SearchVariant:
     held_steps: tuple[int, int] | None = None
     paired: bool = False
     half_bound: bool = False
+    logarithms: bool = False
     table_bytes: int = 0
     every_member: bool = False
 
@@ -114,6 +118,8 @@ class SearchVariant:
             options.append("-DPAIRED_COUNTS")
         if self.half_bound:
             options.append("-DHALF_BOUND")
+        if self.logarithms:
+            options.append(LOGARITHMS)
         if self.table_bytes:
             options.append("-DTABLE_BOUND")
         if self.counting == "tensor":
@@ -154,6 +160,7 @@ def choose_variant(
     small_cells_need_care: bool,
     half_floats_suffice: bool,
     counting: str,
+    logarithms: bool = False,
     max_shared_bytes: int,
     every_member: bool = False,
 ) -> SearchVariant | None:
@@ -169,6 +176,8 @@ def choose_variant(
         Whether a kernel for just these steps is worth its compilation, where there is one.
     half_floats_suffice : bool
         Whether samples are few, and pseudocounts not too small, for half_bound.cuh.
+    logarithms : bool
+        Whether cells have so few samples that the bound without logarithms is loose.
     max_shared_bytes : int
         Shared memory of a multiprocessor.
     every_member : bool
@@ -201,7 +210,9 @@ def choose_variant(
         cells = 2
     elif accumulators * 2 <= _MAX_ACCUMULATORS:
         rows = 2
-    half_bound = paired and not looks_up and half_floats_suffice and column_levels <= _MAX_LEVELS_OF_HALF_FLOATS
+    logarithms = logarithms and paired and not looks_up
+    half_bound = paired and not (looks_up or logarithms) and half_floats_suffice
+    half_bound = half_bound and column_levels <= _MAX_LEVELS_OF_HALF_FLOATS
     # Small blocks of threads wait less for each other; few registers are left to more than 512 threads, and words that
     # are held need more of them.
     shapes = [(256, 1)]
@@ -233,6 +244,7 @@ def choose_variant(
                 held_steps=held,
                 paired=paired,
                 half_bound=half_bound,
+                logarithms=logarithms,
                 table_bytes=table_bytes,
                 every_member=every_member,
             )

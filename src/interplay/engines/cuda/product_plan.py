@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.engines.cuda.digit_orders import segment_steps
-from interplay.engines.cuda.kernels import EVERY_MEMBER, NUMBERS
+from interplay.engines.cuda.kernels import EVERY_MEMBER, LOGARITHMS, NUMBERS
 from interplay.engines.cuda.layout import FRAGMENT_ROWS, LaneLayout, TileRecords
 
 #: Places of a prefix that a batch has room for.
 _MAX_PREFIX = 3
 
-#: Products of a tuple in one cell of its prefix, of all classes: a thread holds them in registers.
-_MAX_PRODUCTS = 64
+#: Variables of a batch's rows, and of its columns, where levels are so many that it holds no more: whole fragments.
+_FEWEST_VARIABLES = 64
 
 #: Sums below become floats by way of their bits.
 _SMALL_SUMS = 1 << 22
@@ -56,6 +56,7 @@ class ProductVariant:
     segment_steps: int
     warp_groups: bool = False
     every_member: bool = False
+    logarithms: bool = False
     of_numbers: bool = False
     small_sums: bool = False
     count_bits: int = 0
@@ -144,6 +145,7 @@ class ProductVariant:
             f"-DCLASSES={self.n_classes}",
             f"-DPREFIX_LEVELS={self.prefix_levels}",
             *((EVERY_MEMBER,) if self.every_member else ()),
+            *((LOGARITHMS,) if self.logarithms else ()),
             *self._outcome_defines(),
             *(("-DSMALL_SUMS",) if self.small_sums else ()),
             f"-DPAIRED_COUNTS={int(self.paired)}",
@@ -162,8 +164,9 @@ def choose_products(
     every_member: bool = False,
     of_numbers: bool = False,
     max_sum: int = 0,
+    logarithms: bool = False,
 ) -> ProductVariant | None:
-    """Return how to search by batches, or None where there are too many dimensions, levels or classes for it.
+    """Return how to search by batches, or None where there are too many dimensions for it.
 
     Parameters
     ----------
@@ -177,6 +180,8 @@ def choose_products(
         Whether the outcome is a number.
     max_sum : int
         No sum of scores is larger, in absolute value.
+    logarithms : bool
+        Whether cells have so few samples of two classes that the bound without logarithms is loose.
 
     Examples
     --------
@@ -184,7 +189,7 @@ def choose_products(
     >>> variant = choose_products(dimensions=3, row_levels=3, column_levels=3, **how)
     >>> variant.masks_of_block, variant.paired
     (8, True)
-    >>> choose_products(dimensions=3, row_levels=17, column_levels=17, **how) is None
+    >>> choose_products(dimensions=6, row_levels=3, column_levels=3, **how) is None
     True
     """
     n_classes = 2 if of_numbers else len(class_sizes)
@@ -193,8 +198,7 @@ def choose_products(
     paired = n_classes == 2 and int(class_sizes.max()) < 1 << 16
     if of_numbers:
         paired = max_sum << count_bits < 1 << 31
-    products = (row_levels - 1) * (column_levels - 1) * n_classes
-    if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
+    if not 2 <= dimensions <= _MAX_PREFIX + 2:
         return None
     return ProductVariant(
         dimensions=dimensions,
@@ -211,6 +215,7 @@ def choose_products(
         ),
         warp_groups=warp_groups,
         every_member=every_member,
+        logarithms=logarithms and not of_numbers,
         of_numbers=of_numbers,
         small_sums=of_numbers and max_sum < _SMALL_SUMS,
         count_bits=count_bits,
@@ -286,6 +291,11 @@ class ProductWork:
         return int(self.prefix_cells.max()) * variant.row_levels * variant.column_levels * variant.n_classes
 
     @property
+    def tuples_of_strip(self) -> int:
+        """Tuples that `bound_products` takes at a time, at most."""
+        return self.variant.rows_of_strip * int(self.n_columns.max())
+
+    @property
     def n_products(self) -> IntArray:
         """Counts of each batch."""
         return self.n_masks * self.variant.words_of_pair * self.row_planes * self.column_planes
@@ -318,60 +328,55 @@ def make_product_work(
     n_prefix = variant.dimensions - 2
     begin, end, lane = records.begin[which], records.end[which], records.lane[which]
     levels = layout.n_levels[lane].astype(np.int64)
-    size = end - begin
-    blocks = variant.planes_of_block
-    rows = -(-(size[:, -2] + FRAGMENT_ROWS) * (levels[:, -2] - 1) // blocks) * blocks
-    columns = -(-(size[:, -1] + FRAGMENT_ROWS) * (levels[:, -1] - 1) // blocks) * blocks
-    words_of_mask = int(rows.max()) * int(columns.max()) * variant.words_of_pair + 8 * n_steps
-    most_masks = max_products // words_of_mask
-    per_place = [
-        max(1, (int(most_masks ** (1 / n_prefix)) - 1) // (int(levels[:, j].max()) - 1)) for j in range(n_prefix)
-    ]
-    # In even parts: the smaller they are, the more of their products are of no tuple.
-    per_place = [
-        -(-largest // -(-largest // most))
-        for largest, most in zip(size.max(axis=0)[:n_prefix].tolist(), per_place, strict=True)
-    ]
-    # Parts of each place of the prefix, the last place running fastest.
-    parts = np.stack([-(-size[:, j] // per_place[j]) for j in range(n_prefix)], axis=1) if n_prefix else size[:, :0]
+    # Rows and columns begin with whole fragments of their lane blocks.
+    first = begin.copy()
+    first[:, -2:] -= (begin - layout.first_position[lane])[:, -2:] % FRAGMENT_ROWS
+    per_place = _sizes_of_parts(
+        (end - first).max(axis=0), levels.max(axis=0), variant, n_steps=n_steps, max_products=max_products
+    )
+    # Parts of each place, the last place running fastest.
+    parts = -(-(end - first) // per_place)
     n_batches = parts.prod(axis=1)
     tile = np.repeat(np.arange(len(which)), n_batches)
     number = np.arange(len(tile)) - np.repeat(np.cumsum(n_batches) - n_batches, n_batches)
-    part_begin = np.zeros((len(tile), _MAX_PREFIX), dtype=np.int64)
-    part_size = np.ones((len(tile), _MAX_PREFIX), dtype=np.int64)
-    part_lane = np.zeros((len(tile), _MAX_PREFIX), dtype=np.int64)
-    for j in reversed(range(n_prefix)):
-        part_begin[:, j] = begin[tile, j] + number % parts[tile, j] * per_place[j]
-        part_size[:, j] = np.minimum(per_place[j], end[tile, j] - part_begin[:, j])
-        part_lane[:, j] = lane[tile, j]
+    part_begin, part_end = np.zeros((2, len(tile), variant.dimensions), dtype=np.int64)
+    for j in reversed(range(variant.dimensions)):
+        part_begin[:, j] = first[tile, j] + number % parts[tile, j] * per_place[j]
+        part_end[:, j] = np.minimum(part_begin[:, j] + per_place[j], end[tile, j])
         number //= parts[tile, j]
+    part_begin = np.maximum(part_begin, begin[tile])
     # Rows after the first variable of the prefix's last place, columns after the first of these.
-    row_begin, column_begin = begin[tile, -2], begin[tile, -1]
-    if n_prefix:
-        row_begin = np.maximum(row_begin, part_begin[:, n_prefix - 1] + 1)
-    column_begin = np.maximum(column_begin, row_begin + 1)
-    row_end = np.minimum(end[tile, -2], end[tile, -1] - 1)
-    has_tuples = (row_begin < row_end) & (column_begin < end[tile, -1])
+    for j in (variant.dimensions - 2, variant.dimensions - 1):
+        if j:
+            part_begin[:, j] = np.maximum(part_begin[:, j], part_begin[:, j - 1] + 1)
+    part_end[:, -2] = np.minimum(part_end[:, -2], part_end[:, -1] - 1)
+    has_tuples = (part_begin < part_end).all(axis=1)
     for j in range(1, n_prefix):
-        has_tuples &= part_begin[:, j - 1] < part_begin[:, j] + part_size[:, j] - 1
+        has_tuples &= part_begin[:, j - 1] < part_end[:, j] - 1
 
-    def whole_fragments(first: IntArray, place: int) -> IntArray:
-        return np.asarray(first - (first - layout.first_position[lane[tile, place]]) % FRAGMENT_ROWS)
+    def whole_fragments(place: int) -> tuple[IntArray, IntArray]:
+        """Return the first position, and how many there are from it on, in whole fragments."""
+        of_lane = part_begin[:, place] - layout.first_position[lane[tile, place]]
+        first = part_begin[:, place] - of_lane % FRAGMENT_ROWS
+        return first, -(-(part_end[:, place] - first) // FRAGMENT_ROWS) * FRAGMENT_ROWS
 
-    first_row, first_column = whole_fragments(row_begin, -2), whole_fragments(column_begin, -1)
-    n_rows = -(-(row_end - first_row) // FRAGMENT_ROWS) * FRAGMENT_ROWS
-    n_columns = -(-(end[tile, -1] - first_column) // FRAGMENT_ROWS) * FRAGMENT_ROWS
-    fields = [tile, np.full(len(tile), n_prefix), *part_begin.T, *part_size.T, *part_lane.T]
+    (first_row, n_rows), (first_column, n_columns) = whole_fragments(-2), whole_fragments(-1)
+    prefix_begin, prefix_lane = np.zeros((2, len(tile), _MAX_PREFIX), dtype=np.int64)
+    prefix_size = np.ones((len(tile), _MAX_PREFIX), dtype=np.int64)
+    prefix_begin[:, :n_prefix] = part_begin[:, :-2]
+    prefix_size[:, :n_prefix] = (part_end - part_begin)[:, :-2]
+    prefix_lane[:, :n_prefix] = lane[tile, :-2]
+    fields = [tile, np.full(len(tile), n_prefix), *prefix_begin.T, *prefix_size.T, *prefix_lane.T]
     fields += [first_row, n_rows, lane[tile, -2], first_column, n_columns, lane[tile, -1]]
     kept = np.flatnonzero(has_tuples)
     prefix_levels = levels[tile[kept], :-2]
-    n_prefixes = part_size[kept].prod(axis=1)
+    n_prefixes = prefix_size[kept].prod(axis=1)
     weight = n_prefixes * n_rows[kept] * n_columns[kept].astype(np.float64)
     return ProductWork(
         variant=variant,
         which=which,
         batches=np.column_stack(fields)[kept].astype(np.int32),
-        n_masks=(1 + part_size[kept, :n_prefix] * (prefix_levels - 1)).prod(axis=1),
+        n_masks=(1 + prefix_size[kept, :n_prefix] * (prefix_levels - 1)).prod(axis=1),
         n_prefixes=n_prefixes,
         n_rows=n_rows[kept],
         n_columns=n_columns[kept],
@@ -379,6 +384,38 @@ def make_product_work(
         weight=weight / max(float(weight.sum()), 1.0),
         n_tuples=float(n_tuples[which].sum()),
     )
+
+
+def _sizes_of_parts(
+    n_vars: IntArray, n_levels: IntArray, variant: ProductVariant, *, n_steps: int, max_products: int
+) -> IntArray:
+    """Return how many variables of each place a batch has at most.
+
+    Parameters
+    ----------
+    n_vars, n_levels : (k,) int64
+        Of each place of a tile, at most.
+    """
+    n_prefix, size = variant.dimensions - 2, variant.planes_of_block
+    # A batch may begin in the midst of a fragment.
+    of_last = -(-n_vars[-2:] // FRAGMENT_ROWS) * FRAGMENT_ROWS + FRAGMENT_ROWS
+
+    def words_of_mask() -> int:
+        planes = -(-of_last * (n_levels[-2:] - 1) // size) * size
+        return int(planes.prod()) * variant.words_of_pair + 8 * n_steps
+
+    # Rows and columns are halved where levels are so many that a single prefix has too many products.
+    while words_of_mask() * int(n_levels[:-2].prod()) > max_products and of_last.max() > _FEWEST_VARIABLES:
+        larger = of_last.argmax()
+        of_last[larger] = -(-of_last[larger] // (2 * FRAGMENT_ROWS)) * FRAGMENT_ROWS
+    most_masks = max_products // words_of_mask()
+    parts = n_vars.copy()
+    parts[-2:] = of_last
+    for j in range(n_prefix):
+        most = max(1, (int(most_masks ** (1 / n_prefix)) - 1) // (int(n_levels[j]) - 1))
+        # In even parts: the smaller they are, the more of their products are of no tuple.
+        parts[j] = -(-n_vars[j] // -(-n_vars[j] // most))
+    return parts
 
 
 def buffer_shapes(work: ProductWork, n_steps: int) -> dict[str, tuple[int, ...]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from interplay.engines.cuda.device_state import ChosenTiles, DeviceState, OnDone, Score
 from interplay.engines.cuda.kernel_loader import allow_shared_memory, compiled
+from interplay.engines.cuda.kernels import SearchVariant
 from interplay.engines.cuda.launch_size import LaunchSize
 from interplay.engines.cuda.tables import CellTable, make_cell_table
 from interplay.engines.cuda.work_plan import Work, scattering_stride
@@ -89,11 +90,17 @@ class RegisterSearch:
             state.counters[2:],
             np.int32(work.n_cells),
             *table,
-            np.float32(plan.table_tolerance if variant.table_bytes else plan.tolerance),
-            np.float32(plan.shrink),
+            *self._errors_of_bound(variant),
             *state.buffer,
         )
         kernel((n_blocks,), (variant.threads,), arguments, shared_mem=shared)
+
+    def _errors_of_bound(self, variant: SearchVariant) -> tuple[np.float32, np.float32]:
+        """Return the absolute error of the bound, and the factor by which it may be too small."""
+        plan = self._state.plan
+        if variant.logarithms:
+            return np.float32(plan.tolerance + plan.product_tolerance), np.float32(1)
+        return np.float32(plan.table_tolerance if variant.table_bytes else plan.tolerance), np.float32(plan.shrink)
 
     def _cell_table(self, max_bytes: int) -> tuple[Any, ...]:
         """Return the table of small_cells.cuh as the kernel takes it, of at most `max_bytes`."""

@@ -22,8 +22,8 @@ from interplay.engines.cuda.plane_upload import fragments_kernel
 from interplay.engines.cuda.product_plan import ProductVariant, ProductWork, choose_products, make_product_work
 
 #: For fewer tuples × samples than this no kernel is compiled that suits just these data: with levels other than two
-#: tuples are scored one by one.
-_NOT_WORTH_COMPILING = 2e11
+#: tuples are scored one by one. With more cells a tuple than these, which takes as many times as long, for fewer.
+_NOT_WORTH_COMPILING, _CELLS_OF_SHORT_SCORES = 2e11, 25
 
 #: From this many samples on counting is all that matters, and counts go through memory: they are products of matrices
 #: then, with nothing between them. Of two levels, and of more; measured on an H200.
@@ -38,11 +38,18 @@ _TUPLES_OF_RUN = 1 << 18
 #: Counts are read as floats that hold no larger whole number.
 _MAX_SAMPLES = 1 << 23
 
+#: Samples of the smaller of two classes in a cell, on average, below which the bound without logarithms is loose: with
+#: 7 of them, it leaves a tenth of all tuples to be scored. Then logarithms are taken.
+_FEW_SAMPLES_OF_CELL = 12
+
 #: Counters per tuple that fit into the shared memory of a warp.
 _MAX_COUNTERS = 48_000
 
 #: Levels up to which threads count cells together: as many cells as 32 have.
 _FEW_LEVELS = 5
+
+#: Cells of a tuple up to which the roundings of a sum over them are below its tolerance.
+_FEW_CELLS_OF_SUM = 128
 
 #: Threads that score a tuple of at most this many counts, and of less variables than threads: four tuples share a warp.
 _THREADS_OF_SMALL_TUPLE, _FEW_COUNTERS = 8, 512
@@ -160,6 +167,8 @@ class WorkPlan:
         self.tolerance, self.shrink = sum_tolerance(n_prime, n_classes), 1 / 1.004
         self.product_tolerance = ratio_tolerance(n_prime)
         self.table_tolerance = self.product_tolerance + rounding_tolerance(n_prime, self.max_cells)
+        if self.max_cells > _FEW_CELLS_OF_SUM:
+            self.product_tolerance += self.max_cells * n_classes * 2.0**-24 * n_prime
         self._kind, self._kinds = self._find_kinds()
 
     def _find_kinds(self) -> tuple[IntArray, list[tuple[int, int, bool]]]:
@@ -199,6 +208,7 @@ class WorkPlan:
                 every_member=self.every_member,
                 of_numbers=self._planes.of_numbers,
                 max_sum=self._max_sum,
+                logarithms=self._cells_are_small(of_levels),
             )
             many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
             if self._planes.of_numbers or (products is not None and n_samples >= many):
@@ -222,6 +232,7 @@ class WorkPlan:
                 compile_for_steps=worth_it,
                 small_cells_need_care=self._small_cells_need_care(),
                 half_floats_suffice=self._half_floats_suffice(),
+                logarithms=self._cells_are_small(kinds),
                 counting=self._limits.counting,
                 max_shared_bytes=self._limits.shared_bytes,
                 every_member=self.every_member,
@@ -237,8 +248,9 @@ class WorkPlan:
         return fragments_kernel(self._planes)
 
     def _is_worth_compiling(self, kinds: list[int]) -> bool:
-        n_tuples = self._n_tuples[np.isin(self._kind, kinds)].sum()
-        return bool(n_tuples * self._planes.n_samples >= _NOT_WORTH_COMPILING)
+        of_kinds = np.isin(self._kind, kinds)
+        times = max(int(self.records.n_cells[of_kinds].max(initial=0)) / _CELLS_OF_SHORT_SCORES, 1.0)
+        return bool(self._n_tuples[of_kinds].sum() * self._planes.n_samples * times >= _NOT_WORTH_COMPILING)
 
     def _common_prefix_levels(self, kinds: list[int]) -> int:
         """Return the number of levels that all variables of the prefixes have, or 0."""
@@ -259,6 +271,11 @@ class WorkPlan:
     def _small_cells_need_care(self) -> bool:
         """Say whether differences of floats could lose the pseudocounts of an empty part."""
         return bool(self._planes.n_samples * 2.0**-21 > 2e-3 * self.pseudocounts.sum())
+
+    def _cells_are_small(self, kinds: list[int]) -> bool:
+        """Say whether two classes have few samples in most cells of a tuple."""
+        sizes, n_cells = self._planes.class_sizes, self.records.n_cells[np.isin(self._kind, kinds)]
+        return len(sizes) == 2 and bool(sizes.min() < _FEW_SAMPLES_OF_CELL * n_cells.max(initial=0))
 
     def _half_floats_suffice(self) -> bool:
         """Say whether counts and pseudocounts are within the limits of half_bound.cuh."""
