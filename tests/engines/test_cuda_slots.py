@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from biobank import random_genotypes
 from test_cuda_numbers import number_problem
 from test_cuda_tuples import assert_same_rows
 from test_engine_screen import thresholds
 
+from biobank import random_genotypes
 from cuda_problems import assert_same_bits, problem
 from gpu_mark import needs_gpu
 from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles

@@ -15,6 +15,7 @@ from interplay.base.arrays import (
     CodeBlocks,
     DiscreteCodes,
     IntArray,
+    NumberOutcome,
     Outcome,
     numbered,
     starts_of,
@@ -23,11 +24,15 @@ from interplay.base.checks import naming_argument
 from interplay.base.jobs import map_in_threads
 from interplay.codes.coder import Coder, Discrete, make_coder
 from interplay.codes.planes import make_bit_planes
+from interplay.files.mapped_words import MappedWords
 from interplay.study.comparisons import Comparison
 from interplay.study.table import Table
 
 if TYPE_CHECKING:
     from interplay.search.settings import SearchSettings
+
+#: With a checkpoint, planes larger than this lie in a file beside it.
+_MAX_BYTES_IN_MEMORY = 1 << 30
 
 #: Planes, and codes for relabelings, of all discretisations are kept up to this size; beyond it, the latest planes are.
 _MAX_KEPT_BYTES = 1 << 30
@@ -86,6 +91,7 @@ class CodedComparison:
         self.contrast: Coder | None = None
         self.contrast_sources: IntArray | Sequence[int] | None = None
         self.has_stratum = comparison.strata is not None
+        self._keep_in: Callable[[bytes], MappedWords] | None = None
         self._planes: dict[int, BitPlanes] = {}
         self._codes: dict[int, list[CodeBlocks]] = {}
 
@@ -125,13 +131,17 @@ class CodedComparison:
         """Which variables have a level, the last one, for missing values."""
         return self.coder.has_missing_level
 
+    def keep_large_planes(self, keep_in: Callable[[bytes], MappedWords]) -> None:
+        """Let planes that are large lie in a file; `keep_in` returns the file for planes that these bytes identify."""
+        self._keep_in = keep_in
+
     def planes(self, d: int) -> BitPlanes:
         """Return the planes of one discretisation: the stratum, if there is one, variables, contrast variables."""
         if d not in self._planes:
             kept_bytes = sum(planes.words.nbytes for planes in self._planes.values())
             if kept_bytes * (1 + 1 / max(len(self._planes), 1)) > _MAX_KEPT_BYTES:
                 self._planes.clear()
-            self._planes[d] = self._pack(self._parts(d), self.comparison.outcome)
+            self._planes[d] = self._pack(self._parts(d), self.comparison.outcome, kept=self._file_for(d))
         return self._planes[d]
 
     def planes_of(self, d: int, variables: IntArray, outcome: Outcome | None = None) -> BitPlanes:
@@ -175,9 +185,19 @@ class CodedComparison:
         coders = [self.coder] if self.contrast is None else [self.coder, self.contrast]
         return [*self._stratum(), *(coder.code_blocks(d) for coder in coders)]
 
-    def _pack(self, parts: list[CodeBlocks], outcome: Outcome) -> BitPlanes:
+    def _file_for(self, d: int) -> MappedWords | None:
+        n_levels, outcome, strata = self.n_levels, self.comparison.outcome, self.comparison.strata
+        if self._keep_in is None or (n_levels - 1).sum() * outcome.sizes.sum() / 8 < _MAX_BYTES_IN_MEMORY:
+            return None
+        labels = outcome.scores if isinstance(outcome, NumberOutcome) else outcome.codes
+        parts = [np.array([d]), n_levels, labels, *([] if strata is None else [strata.codes])]
+        if self.contrast_sources is not None:
+            parts.append(np.asarray(self.contrast_sources))
+        return self._keep_in(b"".join(len(part).to_bytes(8, "little") + part.tobytes() for part in parts))
+
+    def _pack(self, parts: list[CodeBlocks], outcome: Outcome, *, kept: MappedWords | None = None) -> BitPlanes:
         n_vars = sum(part.n_vars for part in parts[: self.n_rows_before + 1])
-        return make_bit_planes(parts, outcome, n_vars=n_vars, n_jobs=self.coder.n_jobs)
+        return make_bit_planes(parts, outcome, n_vars=n_vars, n_jobs=self.coder.n_jobs, kept=kept)
 
 
 def code_comparison(comparison: Comparison, settings: SearchSettings, *, n_threads: int) -> CodedComparison:

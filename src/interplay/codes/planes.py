@@ -23,13 +23,19 @@ from interplay.base.arrays import (
 )
 from interplay.base.jobs import map_in_threads
 from interplay.codes.search_scores import SearchScores, search_scores
+from interplay.files.mapped_words import MappedWords
 
 #: Up to this many classes, bits are made of values directly; with more classes, sorting codes by class first is faster.
 MAX_CLASSES_CUT = 8
 
 
 def make_bit_planes(
-    parts: Sequence[CodeBlocks], outcome: Outcome, *, n_vars: int | None = None, n_jobs: int = 1
+    parts: Sequence[CodeBlocks],
+    outcome: Outcome,
+    *,
+    n_vars: int | None = None,
+    n_jobs: int = 1,
+    kept: MappedWords | None = None,
 ) -> BitPlanes:
     """Pack codes into bit planes, block by block: of the codes, only the blocks at work are in memory.
 
@@ -44,6 +50,8 @@ def make_bit_planes(
         Rows that are not contrast variables; those of the first part if not given.
     n_jobs : int
         Threads.
+    kept : MappedWords, optional
+        The file for the words, and with them already if it was written for the same data.
     """
     # A column with one value counts as two levels, one of them empty.
     n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)
@@ -51,19 +59,25 @@ def make_bit_planes(
     planes = planes_to_come(
         n_levels, outcome.sizes, n_vars=parts[0].n_vars if n_vars is None else n_vars, scores=scores
     )
-    words = np.zeros((planes.plane_start[-1], planes.words.shape[1]), dtype=np.uint64)
-    order = _sample_order(outcome) if scores is None else scores.padded(words.shape[1])[0]
+    shape = (int(planes.plane_start[-1]), planes.words.shape[1])
+    order = _sample_order(outcome) if scores is None else scores.padded(shape[1])[0]
     # Of a number outcome, all bits are listed: some are no samples.
     sizes = planes.class_sizes if scores is None else np.array([len(order)], dtype=np.int64)
     layout = (order, sizes, planes.class_word_start)
     # Bits that are made of values keep the order of the samples within a class.
     by_values = scores is None and len(planes.class_sizes) <= MAX_CLASSES_CUT
 
-    first_row = 0
-    for part in parts:
-        start = planes.plane_start[first_row : first_row + part.n_vars + 1]
-        map_in_threads(partial(_pack_block, part, layout, start, words, by_values), part.blocks(n_jobs), n_jobs)
-        first_row += part.n_vars
+    def fill(words: WordArray) -> None:
+        first_row = 0
+        for part in parts:
+            start = planes.plane_start[first_row : first_row + part.n_vars + 1]
+            map_in_threads(partial(_pack_block, part, layout, start, words, by_values), part.blocks(n_jobs), n_jobs)
+            first_row += part.n_vars
+
+    if kept is not None:
+        return replace(planes, words=kept.found_or_made(shape, fill))
+    words = np.zeros(shape, dtype=np.uint64)
+    fill(words)
     return replace(planes, words=words)
 
 

@@ -7,5 +7,6 @@
     types.py         content read   → does it fit the annotations of its dataclass?
     zip_content.py   a zip file     → its entries, within bounds
     whole_file.py    bytes          → a file that appears complete or not at all
+    mapped_words.py  words of bit planes ↔ a file that is mapped into memory
     lock.py          a file         → the only search that uses it
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,7 @@ from interplay.engines.base import SearchInterrupted, TileShape
 from interplay.engines.searcher_counts import SearcherCounts, are_counts
 from interplay.files.archive import DamagedFile, FileFormat, read_undamaged, write_archive
 from interplay.files.lock import FileInUseError, alone_with
+from interplay.files.mapped_words import MappedWords
 from interplay.files.types import Check
 from interplay.files.whole_file import is_special, one_line, real_path
 
@@ -93,7 +95,8 @@ class Checkpoint:
     A plain file name is enough if a write every minute is right. The file is replaced as a whole. The previous one is
     kept beside it (``.prev``) and is used if the newest is damaged. Only one search at a time may use the file, which a
     file ``.lock`` beside it shows. Engines, threads and display may change between calls, but not the settings that
-    decide the gains.
+    decide the gains. Bit planes of more than a gigabyte lie in a file beside it too (``.planes``), mapped into memory,
+    and are found there by the next call; it may be removed when no call needs it.
 
     Parameters
     ----------
@@ -179,6 +182,14 @@ class Checkpoint:
                 f"checkpoint {os.fspath(self.path)!r} belongs to another search ({difference}): repeat the call it was "
                 "made with, name another file, or remove it to start afresh"
             )
+
+    def planes_file(self, what: bytes) -> MappedWords:
+        """Return the file beside this one for the bit planes that `what` identifies, beside the entries of `begin`."""
+        assert self._about is not None
+        # Planes serve searches of any tuples.
+        about = {name: entry for name, entry in self._about.items() if name not in ("dimensions", "pseudocount")}
+        key = hashlib.blake2b(repr(sorted(about.items())).encode() + what, digest_size=16).hexdigest()
+        return MappedWords(self._file.with_name(self._file.name + ".planes"), key)
 
     def tile_shapes(self, name: str) -> list[TileShape] | None:
         """Return how the tiles of the search of that name were cut, if it has begun: engines differ in it."""

@@ -138,6 +138,8 @@ def prepare_search(
     Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`. With strata, the
     stratum is row 0 of planes and tiles, and no part of the finds. The search is into sinks of this `kind`.
     """
+    if checkpoint is not None:
+        coded.keep_large_planes(checkpoint.planes_file)
     comparison, n_levels = coded.comparison, coded.n_levels
     table, outcome, strata = comparison.table, comparison.outcome, comparison.strata
     n_strata = None if strata is None else strata.n_strata

@@ -59,7 +59,7 @@ class RegisterSearch:
             size.finished(took, n_found=n_found, capacity=state.capacity)
 
     def _launch(self, work: Work, tiles: ChosenTiles, item_start: Any, first_run: int, end_run: int) -> None:
-        state, plan, variant = self._state, self._state.plan, work.variant
+        state, variant = self._state, work.variant
         kernel = compiled("search/tuple_search.cu", "find_survivors", variant.defines())
         table = self._cell_table(variant.table_bytes)
         # Memory that the table does not take is left to the cache.
