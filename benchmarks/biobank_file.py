@@ -32,8 +32,12 @@ from machine import write_result
 AT_ONCE = 256
 
 
-def write_bed(path: Path, n_variants: int, n_people: int) -> None:
-    """Write a .bed file with its .bim and .fam; people are ill and well in turns."""
+def write_bed(path: Path, n_variants: int, n_people: int, *, some: np.ndarray | None = None) -> None:
+    """Write a .bed file with its .bim and .fam; people are ill and well in turns.
+
+    Of `some` variants alone, the rest of the file is a hole that takes no room.
+    """
+    rows = np.arange(n_variants) if some is None else some
     n_bytes = -(-n_people // 4)
     with path.open("wb") as file:
         file.write(bytes([0x6C, 0x1B, 0x01]))
@@ -43,13 +47,13 @@ def write_bed(path: Path, n_variants: int, n_people: int) -> None:
     def fill(begin: int) -> None:
         rng = np.random.Generator(np.random.SFC64(begin))
         n_words = -(-n_bytes // 8)
-        for number, row in enumerate(body[begin : begin + AT_ONCE]):
+        for number in rows[begin : begin + AT_ONCE].tolist():
             # Two copies are 00, one is 10, none is 11. A bit is set with chance 1/2, 3/4 or 7/8.
             alleles = rng.integers(0, 2**64, (2, 1 + number % 3, n_words), dtype=np.uint64)
             first, second = np.bitwise_or.reduce(alleles, axis=1) & np.uint64(0x5555555555555555)
-            row[:] = ((first | second) << np.uint64(1) | first & second).view(np.uint8)[:n_bytes]
+            body[number] = ((first | second) << np.uint64(1) | first & second).view(np.uint8)[:n_bytes]
 
-    map_in_threads(fill, range(0, n_variants, AT_ONCE), n_cores())
+    map_in_threads(fill, range(0, len(rows), AT_ONCE), n_cores())
     body.flush()
     path.with_suffix(".bim").write_text("".join(f"1\tv{v}\t0\t{1000 * v + 1}\tA\tC\n" for v in range(n_variants)))
     path.with_suffix(".fam").write_text("".join(f"f{i}\tp{i}\t0\t0\t0\t{1 + i % 2}\n" for i in range(n_people)))

@@ -19,6 +19,7 @@ from interplay.engines.cpu import CpuEngine
 from interplay.engines.sinks import ALL_KINDS, Listing, Maxima
 from interplay.search.loop import Shard
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.subsets import ColumnSubset
 
 SOME_WORK = SearchWork(n_tuples=1e6, n_samples=100, n_cells=4)
 
@@ -272,6 +273,22 @@ def gpu(monkeypatch) -> type[FakeGpu]:
     monkeypatch.setattr(choice, "_gpu_is_worth_it", lambda work, n_threads: work.n_tuples >= 1000)
     monkeypatch.setattr("interplay.engines.cuda.CudaEngine", FakeGpu)
     return FakeGpu
+
+
+@pytest.mark.parametrize("ask", [expected_work, expected_interactions])
+def test_a_dry_run_of_a_large_table_reads_a_part(ask, monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (60, 400)), np.arange(60) % 2
+    whole = ask(X, y, dimensions=2, engine="cpu")
+    seen = []
+    columns = ColumnSubset.columns
+    monkeypatch.setattr(ColumnSubset, "columns", lambda self, which: seen.append(self.n_vars) or columns(self, which))
+    monkeypatch.setattr("interplay.cli.expected_work._MAX_VALUES", 60 * 100)
+    part = ask(X, y, dimensions=2, engine="cpu")
+    assert set(seen) == {100}
+    assert part.n_vars == 400
+    assert part.n_tuples == whole.n_tuples
+    assert part.n_bytes == pytest.approx(whole.n_bytes, rel=0.2)
 
 
 def test_a_dry_run_measures_the_engine_that_would_run(data, gpu: type[FakeGpu]) -> None:

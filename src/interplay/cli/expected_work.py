@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,18 @@ from interplay.search.permutations import allowed_relabelings
 from interplay.search.plan import PreparedSearch, prepare_search
 from interplay.selection.call import task_of
 from interplay.selection.runs import prepare_largest
+from interplay.study.comparisons import Comparison
 from interplay.study.study import Study
+from interplay.study.subsets import ColumnSubset
 
 #: Duration of the sample, in seconds.
 _SAMPLE_SECONDS = 1.0
+
+#: Bytes of codes in memory at most.
+_MAX_CODES_BYTES = 1 << 30
+
+#: Values of a table beyond which a part of its variables is read and coded in place of all.
+_MAX_VALUES = 8e9
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,8 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     choice = check_engine(settings.get("engine", "auto"), n_jobs=settings.get("n_jobs"))
     started = time.perf_counter()
     coded = CodedStudy(task.settings, n_threads=choice.n_threads)
-    task = task.with_fitting_dimensions(coded)
+    comparisons = tuple(_part_of(comparison) for comparison in task.comparisons[:1])
+    task = replace(task, comparisons=comparisons + task.comparisons[1:]).with_fitting_dimensions(coded)
     search = prepare_largest(task, coded, choice, shard=shard)
     planes, tiles = search.coded.planes(0), search.searches[0]
     known: MaxGains | None = None
@@ -120,7 +130,7 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
         started=started,
         n_searches=n_searches,
         n_contrast=task.settings.n_contrast,
-        n_smaller=float(sum(task.n_tuples()[:-1])),
+        n_tuples=float(sum(task.n_tuples())),
         more_bytes=_memory_of_maxima(planes, tiles, n_threads=_threads_of(search.engine)),
     )
 
@@ -143,6 +153,9 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     started = time.perf_counter()
     task, _ = task.parts()
     comparison, k = task.comparison, task.settings.dimensions
+    n_tuples = None
+    if task.family.asked_for is None:
+        comparison, n_tuples = _part_of(comparison), float(comb(comparison.table.n_vars, k))
     settings = replace(task.search_settings, pseudocount=PSEUDOCOUNT)
     coded = code_comparison(comparison, settings, n_threads=choice.n_threads)
     search = prepare_search(
@@ -165,7 +178,17 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     n_searches = settings.discretizations
     if comparison.groups is not None:  # the data, each permutation, and the data again for the list of tuples
         n_searches *= 2 + allowed_relabelings(comparison).n_used(task.n_permutations)
-    return _sampled_work(task.study, search, screen, started=started, n_searches=n_searches)
+    return _sampled_work(task.study, search, screen, started=started, n_searches=n_searches, n_tuples=n_tuples)
+
+
+def _part_of(comparison: Comparison) -> Comparison:
+    """Leave out variables of a table that is large: evenly spaced ones stay."""
+    table = comparison.table
+    n_kept = int(_MAX_VALUES / table.n_samples)
+    if table.n_vars <= n_kept:
+        return comparison
+    kept = np.unique(np.linspace(0, table.n_vars - 1, n_kept).astype(np.int64))
+    return replace(comparison, table=ColumnSubset(table, kept, keeps_numbers=True))
 
 
 def _sampled_work(
@@ -176,7 +199,7 @@ def _sampled_work(
     started: float,
     n_searches: int,
     n_contrast: int = 0,
-    n_smaller: float = 0.0,
+    n_tuples: float | None = None,
     more_bytes: int = 0,
 ) -> ExpectedWork:
     """Let `find` search a sample of the tiles, and return the work of all searches at the measured rate.
@@ -185,15 +208,17 @@ def _sampled_work(
     ----------
     started : float
         When the preparation of the search began, by the clock of `time.perf_counter`.
-    n_smaller : float
-        Tuples of fewer members than those of `search`, which are searched too.
+    n_tuples : float, optional
+        Tuples of all sizes that are searched; those of `search` if not given.
     more_bytes : int
         Memory beside codes, planes and tiles.
     """
     preparing = time.perf_counter() - started
     planes, tiles = search.coded.planes(0), search.searches[0]
     rate = _sampled_rate(search.engine, tiles, find)
-    n_tuples = float(tiles.n_tuples.sum()) + n_smaller
+    n_tuples = float(tiles.n_tuples.sum()) if n_tuples is None else n_tuples
+    # Of a part of the variables, reading, coding and memory are in proportion.
+    times = (study.table.n_vars + n_contrast) / (search.coded.comparison.table.n_vars + n_contrast)
     return ExpectedWork(
         n_samples=study.n_samples,
         n_vars=study.table.n_vars,
@@ -201,9 +226,9 @@ def _sampled_work(
         dimensions=tiles.dimensions,
         n_searches=n_searches,
         n_tuples=n_searches * n_tuples,
-        n_bytes=_memory_of(planes, tiles) + more_bytes,
+        n_bytes=int((_memory_of(planes, tiles) + more_bytes) * times),
         tuples_per_second=rate,
-        seconds=n_searches * (preparing + n_tuples / rate),
+        seconds=n_searches * (preparing * times + n_tuples / rate),
         engine=search.engine.describe(),
     )
 
@@ -226,8 +251,8 @@ def _sampled_rate(engine: Engine, tiles: TupleTiles, search: Callable[[TupleTile
 
 
 def _memory_of(planes: BitPlanes, tiles: TupleTiles) -> int:
-    """Return the approximate bytes of codes, planes and tiles of a search."""
-    codes_bytes = planes.n_rows * planes.n_samples
+    """Return the approximate bytes of codes, planes and tiles of a search; most codes are read block by block."""
+    codes_bytes = min(planes.n_rows * planes.n_samples, _MAX_CODES_BYTES)
     return int(codes_bytes + planes.words.nbytes + tiles.tiles.nbytes + tiles.n_tuples.nbytes)
 
 
