@@ -14,7 +14,7 @@ from interplay.base.arrays import DecisionClasses
 from interplay.codes.contrast import GroupOrders
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
-from interplay.search.permutations import permuted_classes
+from interplay.search.permutations import permuted_outcomes
 from interplay.search.settings import MAX_PERMUTED_TUPLES, check_selection_settings
 from interplay.selection.part import Part
 from interplay.study.comparisons import Comparison
@@ -26,7 +26,7 @@ def by_hand(X, y, groups, strata=None, n=199, **settings):
     """Step-down maxT from whole calls of max_information_gain, one per relabeling."""
     comparison = Comparison("all classes", as_table(X), DecisionClasses(np.asarray(y), [0, 1]), strata,
                             None if groups is None else Groups(np.asarray(groups)))  # fmt: skip
-    relabeled = list(permuted_classes(comparison, n_permutations=n, seed=7))
+    relabeled = list(permuted_outcomes(comparison, n_permutations=n, seed=7))
     gains = [interplay.max_information_gain(X, codes.codes, strata=strata and strata.codes, **settings).gain
              for codes in [comparison.classes, *relabeled]]  # fmt: skip
     observed, permuted = gains[0], np.array(gains[1:])
