@@ -152,9 +152,9 @@ def test_noise(kind: str) -> None:
     n_false, p_values = 0, []
     for seed in range(40):
         rng = np.random.default_rng([seed, 77])
-        X = rng.normal(size=(80, 20))
+        X = rng.normal(size=(80, 30))
         if kind == "genotypes":
-            X = rng.binomial(2, rng.uniform(0.05, 0.5, size=20), size=(80, 20)).astype(float)
+            X = rng.binomial(2, rng.uniform(0.05, 0.5, size=30), size=(80, 30)).astype(float)
         y = {
             "normal": lambda rng=rng: rng.normal(size=80),
             "counts": lambda rng=rng: rng.poisson(2.0, size=80),
