@@ -51,6 +51,8 @@ test: sanitize pytest  ## Run the C++ tests with sanitizers, then all Python tes
 # One thread of BLAS for each worker: on cores that others use too, threads that share a small product wait for each other,
 # and tests of interactions took minutes instead of seconds.
 pytest coverage oldest second: export OPENBLAS_NUM_THREADS := 1
+# Some tests start a Python: compiled files are kept for these, also where the environment says not to.
+pytest coverage oldest: export PYTHONDONTWRITEBYTECODE :=
 
 pytest: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all Python tests.
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -168,7 +168,7 @@ def check_against_plain_loops(screen: Screen, min_gain: np.ndarray, engine: CpuE
     np.testing.assert_allclose([row[2] for row in found], [row[2] for row in listed], rtol=1e-9, atol=1e-9)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(screens(), st.floats(0.0, 1.0), st.floats(0.0, 2.0), st.sampled_from(simd_levels()), st.booleans())
 def test_tuples_equal_plain_loops(screen: Screen, share: float, step: float, simd: str, direct: bool) -> None:
     everything = screen.expected(thresholds(-1.0, 0.0))

@@ -53,7 +53,6 @@ PROBLEMS = [
     (200_000, (2,), 2, False, 5, 7),
     pytest.param(1_000_003, (2,), 2, False, 3, 8, marks=pytest.mark.slow),
     pytest.param(1_000_003, (3,), 4, True, 3, 5, marks=pytest.mark.slow),
-    pytest.param(1_000_003, (4,), 2, True, 2, 8, marks=pytest.mark.slow),
 ]
 
 

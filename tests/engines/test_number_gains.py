@@ -102,11 +102,13 @@ def test_the_order_of_samples_does_not_matter(problem: dict, seed: int) -> None:
         assert_same(searched(problem, ENGINES[-1]), searched(problem, ENGINES[-1], shuffled))
 
 
-@pytest.mark.parametrize(("k", "levels"), [(2, 2), (2, 3), (3, 2), (3, 5), (4, 2), (5, 2)])
-@pytest.mark.parametrize("scale", ["ranks", "values"])
+@pytest.mark.parametrize(
+    ("k", "levels", "scale"),
+    [(2, 2, "ranks"), (2, 3, "values"), (3, 2, "values"), (3, 5, "ranks"), (4, 2, "ranks"), (5, 2, "values")],
+)
 def test_lanes_take_all_tuples_of_a_search(k: int, levels: int, scale: str) -> None:
     rng = np.random.default_rng(k)
-    n_vars = {2: 300, 3: 60, 4: 20, 5: 12}[k]
+    n_vars = {2: 150, 3: 40, 4: 16, 5: 12}[k]
     n_levels = np.full(n_vars, levels)
     codes = rng.integers(0, levels, (n_vars, 700)).astype(np.uint8)
     y = rng.normal(size=700) + (codes[0] == codes[1])

@@ -130,7 +130,7 @@ class TestWaysOfRunning:
         st.booleans(),
         st.booleans(),
     )
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=25, deadline=None)
     def test_same_bits_with_strata_and_contrast(
         self, problem: dict, simd_level: str, n_jobs: int, direct_only: bool, with_strata: bool
     ) -> None:
@@ -155,7 +155,7 @@ class TestWaysOfRunning:
         assert_same(chosen, gains_of(problem))
 
     @given(st.one_of(problems(), tied_problems()), st.randoms(use_true_random=False))
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=15, deadline=None)
     def test_discretizations_merge_to_the_whole(self, problem: dict, random) -> None:
         """MaxGains.merge in any order and grouping: searches restricted to some variables make up the whole one."""
         n_vars = problem["X"].shape[1]
@@ -187,7 +187,7 @@ class TestWaysOfRunning:
 
 class TestKeeping:
     @given(problems(), st.sampled_from(["joint", "ovr", "ovo"]), st.text(max_size=8))
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=12, deadline=None)
     def test_save_and_load_of_a_selection_is_the_identity(self, problem: dict, multiclass: str, name: str) -> None:
         import pandas as pd
 
@@ -201,7 +201,7 @@ class TestKeeping:
         assert again.provenance == found.provenance
 
     @given(problems(), st.booleans())
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=12, deadline=None)
     def test_save_and_load_of_a_part_is_the_identity(self, problem: dict, with_strata: bool) -> None:
         strata = two_strata(problem["y"]) if with_strata else None
         part = interplay.search_shard(
@@ -214,7 +214,7 @@ class TestKeeping:
         assert again.provenance == part.provenance
 
     @given(st.one_of(problems(), tied_problems()), st.integers(1, 6))
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=15, deadline=None)
     def test_a_checkpoint_goes_on_where_it_was(self, problem: dict, at: int) -> None:
         """Stopped anywhere, read again, finished: the bits of a search in one go."""
 

@@ -1,4 +1,4 @@
-"""The tutorials run, and show what their words say of the table they use."""
+"""Tutorials show what their words say of the table they use. That all of them run is seen by `make docs`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,6 @@ def run(monkeypatch: pytest.MonkeyPatch):
 
     yield run_file
     plt.close("all")
-
-
-# 04 downloads Madelon.
-@pytest.mark.parametrize("name", ["plot_01", "plot_02", "plot_03", "plot_05", "plot_06"])
-def test_it_runs(run, name: str) -> None:
-    run(name)
 
 
 def test_only_the_pairs_that_interact_are_found(run, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ LEVELS = {
 @pytest.mark.parametrize("n_real", [14, 60, pytest.param(280, marks=pytest.mark.slow)])
 def test_default_tiles_have_lanes_wherever_there_are_any(levels: str, dimensions: int, n_real: int) -> None:
     n_contrast = 40
-    many = n_real > 100 and dimensions == 5  # up to a million tiles
+    many = n_real > 100 and dimensions >= 4  # up to a million tiles
     for n_strata in (None,) if many else (None, 2, 3):
         of_variables = np.resize(LEVELS[levels], n_real + n_contrast)
         of_rows = of_variables if n_strata is None else np.append(n_strata, of_variables)
@@ -126,7 +126,7 @@ def test_costs_are_not_far_from_the_time_it_takes() -> None:
         tiles = make_tuple_tiles(planes.n_levels, n_vars=150, dimensions=3)
         known = CpuEngine().max_gains(planes, tiles, pseudocount=PSEUDOCOUNT)
         seconds = np.inf
-        for _ in range(10):
+        for _ in range(5):
             began = time.process_time()
             CpuEngine().max_gains(planes, tiles, pseudocount=PSEUDOCOUNT, known=known)
             seconds = min(seconds, time.process_time() - began)

@@ -50,8 +50,8 @@ def assert_same(a: interplay.Selection, b: interplay.Selection, *, tested: bool 
 @pytest.mark.parametrize(
     ("n_shards", "settings"),
     [
-        (64, {"dimensions": 2, "discretizations": 5}),
-        (64, {"dimensions": 3, "n_contrast": 40}),
+        (20, {"dimensions": 2, "discretizations": 5}),
+        (12, {"dimensions": 3, "n_contrast": 40}),
         (1, {"dimensions": 2}),
         (3, {"dimensions": 1}),
         (7, {"dimensions": 2, "multiclass": "ovo"}),

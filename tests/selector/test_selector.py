@@ -35,11 +35,9 @@ WARNINGS_OF_CHECKS = (
     "ignore:X does not have valid feature names",
 )
 
-#: The defaults select nothing from tables of noise; the second selects most columns; the third takes missing values.
+#: The defaults select nothing from tables of noise; the second takes missing values; the third selects most columns.
 SELECTORS = (
     MDFSSelector(),
-    MDFSSelector(dimensions=2),
-    MDFSSelector(dimensions=1, p_adjust="none", level=0.9),
     MDFSSelector(dimensions=2, n_contrast=40, missing="level", max_features=2),
     MDFSSelector(dimensions=1, level=0.9, p_adjust="none", min_features=1, redundancy=0.9),
 )

@@ -102,7 +102,7 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_sites_give_what_one_table_gives(problem: dict[str, Any]) -> None:
     X, y, site = problem.pop("X"), problem.pop("y"), problem.pop("site")
     if len(set(site.tolist())) < 2 or len(set(y.tolist())) < 2 or np.bincount(y)[np.unique(y)].min() < 2:

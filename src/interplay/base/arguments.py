@@ -94,7 +94,7 @@ def described_by(shared: Arguments, *, rest: Callable[..., Any] | None = None) -
         if section is None or not own.keys() <= set(names) <= known.keys():
             wrong = sorted(own.keys() - set(names)) + [name for name in names if name not in known]
             raise TypeError(f"the docstring of {function.__name__}() must describe its arguments: see {wrong}")
-        entries = [f"{name} : {known[name].type}\n{indent(known[name].text, '    ')}" for name in names]
+        entries = [f"{name} : {known[name].type}\n{indent(known[name].text, '    ')}".rstrip() for name in names]
         function.__doc__ = doc[: section.start(2)] + "\n".join(entries) + doc[section.end(2) :]
         return function
 

@@ -15,9 +15,6 @@ import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, numbered
 
-#: How samples with the same time of their event are ordered.
-TIES_CHOICES = ("efron", "breslow")
-
 
 class RiskSets:
     """The samples at risk at each event.

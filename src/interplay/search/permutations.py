@@ -78,13 +78,6 @@ def permuted_outcomes(comparison: Comparison, *, n_permutations: int, seed: int)
         yield DecisionClasses(codes, outcome.labels, outcome.kind)
 
 
-def permuted_classes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[DecisionClasses]:
-    """Yield the relabelings of `permuted_outcomes`, of an outcome that is classes."""
-    for outcome in permuted_outcomes(comparison, n_permutations=n_permutations, seed=seed):
-        assert isinstance(outcome, DecisionClasses)
-        yield outcome
-
-
 def search_permuted(
     search: PreparedSearch,
     comparison: Comparison,

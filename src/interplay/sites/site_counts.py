@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import BoolArray, IntArray
-from interplay.base.checks import check_int, shown
+from interplay.base.checks import check_int
 from interplay.base.jobs import resolve_n_jobs
 from interplay.base.text import tuples_in_words
 from interplay.sites.plan import SitePlan, read_plan
 from interplay.sites.site_data import SiteData, make_site_data
-from interplay.sites.site_list import check_header, check_tuples, union_of
-from interplay.sites.text_file import names_in_lines, read_lines, write_lines, written_name
+from interplay.sites.site_list import check_tuples, lines_for_plan, union_of
+from interplay.sites.text_file import names_in_lines, write_lines, written_name
 
 KIND = "count file of a site"
 _HEADER: dict[str, type] = {
@@ -205,11 +205,7 @@ def read_counts(plan: SitePlan, given: SiteCounts | str | os.PathLike[str]) -> S
         if given.plan.digest != plan.digest:
             raise ValueError(f"counts: those of {given.site!r} are of another plan")
         return given
-    if not isinstance(given, str | os.PathLike):
-        raise TypeError(f"counts must hold counts of sites or their files, not {shown(given)}")
-    header, lines = read_lines(given, KIND, _HEADER)
-    name = os.fspath(given)
-    check_header(plan, header, name)
+    name, header, lines = lines_for_plan(plan, "counts", given, KIND, _HEADER)
     try:
         read = _parsed(plan, header, lines)
     except (KeyError, ValueError, IndexError, OverflowError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,11 +123,7 @@ def read_list(plan: SitePlan, given: SiteList | str | os.PathLike[str]) -> SiteL
         if given.plan.digest != plan.digest:
             raise ValueError(f"lists: the list of {given.site!r} is of another plan")
         return given
-    if not isinstance(given, str | os.PathLike):
-        raise TypeError(f"lists must hold lists of sites or their files, not {shown(given)}")
-    header, lines = read_lines(given, KIND, _HEADER)
-    name = os.fspath(given)
-    check_header(plan, header, name)
+    name, header, lines = lines_for_plan(plan, "lists", given, KIND, _HEADER)
     number_of = names_in_lines(plan.names)
     try:
         rows = [[number_of[field] for field in line.split("\t")] for line in lines]
@@ -153,8 +149,14 @@ def union_of(plan: SitePlan, lists: Iterable[Any]) -> tuple[IntArray, dict[str, 
     return np.array(together, dtype=np.int64).reshape(len(together), plan.dimensions), listed
 
 
-def check_header(plan: SitePlan, header: dict[str, Any], name: str) -> None:
-    """Refuse files of other plans and of unknown sites."""
+def lines_for_plan(
+    plan: SitePlan, argument: str, given: Any, kind: str, wanted: Mapping[str, type]
+) -> tuple[str, dict[str, Any], list[str]]:
+    """Read a file that a site sent: its name, its header and its lines; refuse other plans and unknown sites."""
+    if not isinstance(given, str | os.PathLike):
+        raise TypeError(f"{argument} must hold {argument} of sites or their files, not {shown(given)}")
+    header, lines = read_lines(given, kind, wanted)
+    name = os.fspath(given)
     if header["plan"] != plan.digest:
         raise ValueError(
             f"{name!r} is of another plan ({header['plan'][:16]}) than this one ({plan.digest[:16]}): all sites must "
@@ -162,6 +164,7 @@ def check_header(plan: SitePlan, header: dict[str, Any], name: str) -> None:
         )
     if header["site"] not in plan.sites:
         raise ValueError(f"{name!r} is of site {shown(header['site'])}, which the plan does not have")
+    return name, header, lines
 
 
 def check_tuples(tuples: IntArray, n_tuples: int, name: str) -> None:

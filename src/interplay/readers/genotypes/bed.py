@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from interplay.base.arguments import described_by
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_file, needing, reading
 from interplay.readers.csv_table import read_csv
 from interplay.readers.genotypes.genotype_file import GenotypeFile
-from interplay.readers.genotypes.genotype_table import GenotypeTable, genotype_table
+from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
 from interplay.readers.genotypes.hard_calls import Codes
 from interplay.readers.genotypes.people import People, phenotype_values, sexes
 from interplay.readers.genotypes.variants import Variants
@@ -46,6 +47,7 @@ class BedFile(GenotypeFile):
         return codes
 
 
+@described_by(READER_ARGUMENTS)
 def read_bed(
     path: str | os.PathLike[str],
     *,
@@ -62,18 +64,7 @@ def read_bed(
     ----------
     path : path
         The .bed file.
-    samples : "all", "phenotyped", mask, or list of individual IDs or numbers
-        People to keep; "phenotyped" are those whose phenotype is known.
-    variants : "all", mask, or list of variant IDs or numbers
-        Variants to keep.
-    region : str or list of str, optional
-        A chromosome, such as "22", or a part of one, such as "chr6:25000000-34000000".
-    min_maf : float, optional
-        Lowest frequency of the rarer allele among the kept people.
-    max_missing : float, optional
-        Largest share of missing genotypes among the kept people.
-    sex_chromosomes : {"error", "drop", "keep"}
-        Variants of X, Y and MT are refused, left out with a warning, or taken as they are written.
+    ...
 
     Returns
     -------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_file
 from interplay.readers.genotypes.bgen_block import (
@@ -25,7 +26,7 @@ from interplay.readers.genotypes.bgen_block import (
 )
 from interplay.readers.genotypes.bgen_index import BgenIndex, read_index
 from interplay.readers.genotypes.genotype_file import GenotypeFile, only
-from interplay.readers.genotypes.genotype_table import GenotypeTable, genotype_table
+from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
 from interplay.readers.genotypes.hard_calls import (
     DEFAULT_THRESHOLD,
     Codes,
@@ -95,6 +96,7 @@ class BgenFile(GenotypeFile):
         return ValueError(f"{os.fspath(self.path)!r} is damaged: variant {number + 1} cannot be read, because {error}")
 
 
+@described_by(READER_ARGUMENTS)
 def read_bgen(
     path: str | os.PathLike[str],
     *,
@@ -115,24 +117,10 @@ def read_bgen(
     ----------
     path : path
         The .bgen file. An index file (.bgi) is not needed.
-    samples : "all", "phenotyped", mask, or list of individual IDs or numbers
-        People to keep; "phenotyped" are those whose phenotype is known.
-    variants : "all", mask, or list of variant IDs or numbers
-        Variants to keep.
-    region : str or list of str, optional
-        A chromosome, such as "22", or a part of one, such as "chr6:25000000-34000000".
-    min_maf : float, optional
-        Lowest frequency of the rarer allele among the kept people.
-    max_missing : float, optional
-        Largest share of missing genotypes among the kept people.
-    min_info : float, optional
-        Lowest certainty of imputation: the variance of the dosages over that of genotypes in Hardy–Weinberg
-        equilibrium (MaCH's r²).
+    ...
     hard_call_threshold : float
-        Dosages within this distance of 0, 1 or 2 are genotypes; others are missing.
-    multiallelic : {"error", "drop"}
-        Variants with more than two alleles are refused, or left out with a warning.
-    sex_chromosomes : {"error", "drop", "keep"}
+        ...
+    sex_chromosomes
         Variants of X, Y and MT are refused, left out with a warning, or taken as they are written; one copy then counts
         as two, as in PLINK.
     sample_file : path, optional

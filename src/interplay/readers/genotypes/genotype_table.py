@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.base.arguments import arguments_in
 from interplay.base.arrays import IntArray
 from interplay.readers.genotypes.choice import chosen_numbers, chosen_variants
 from interplay.readers.genotypes.genotype_file import GenotypeFile
@@ -15,6 +16,31 @@ from interplay.readers.genotypes.people import is_unknown
 from interplay.readers.genotypes.quality import check_limits, good_variants
 from interplay.study.columns import ColumnKind
 from interplay.study.table import Table, Values, Which
+
+#: Arguments that the readers of genotypes share.
+READER_ARGUMENTS = arguments_in(
+    """
+    samples : "all", "phenotyped", mask, or list of individual IDs or numbers
+        People to keep; "phenotyped" are those whose phenotype is known.
+    variants : "all", mask, or list of variant IDs or numbers
+        Variants to keep.
+    region : str or list of str, optional
+        A chromosome, such as "22", or a part of one, such as "chr6:25000000-34000000".
+    min_maf : float, optional
+        Lowest frequency of the rarer allele among the kept people.
+    max_missing : float, optional
+        Largest share of missing genotypes among the kept people.
+    min_info : float, optional
+        Lowest certainty of imputation: the variance of the dosages over that of genotypes in Hardy–Weinberg
+        equilibrium (MaCH's r²).
+    hard_call_threshold : float, optional
+        Dosages within this distance of 0, 1 or 2 are genotypes; others are missing.
+    multiallelic : {"error", "drop"}
+        Variants with more than two alleles are refused, or left out with a warning.
+    sex_chromosomes : {"error", "drop", "keep"}
+        Variants of X, Y and MT are refused, left out with a warning, or taken as they are written.
+    """
+)
 
 #: Values of codes: everything but 0, 1 and 2 is missing.
 _VALUES = np.full(256, np.nan, dtype=np.float32)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_file, needing
 from interplay.readers.genotypes.genotype_file import GenotypeFile
-from interplay.readers.genotypes.genotype_table import GenotypeTable, genotype_table
+from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
 from interplay.readers.genotypes.hard_calls import Codes, check_threshold, dosage_r2, hard_calls
 from interplay.readers.genotypes.people import People, read_people
 from interplay.readers.genotypes.pvar import ENDINGS as VARIANT_ENDINGS
@@ -98,6 +99,7 @@ class PgenFile(GenotypeFile):
         return ValueError(f"{os.fspath(self.path)!r} is not a .pgen file that can be read, or is damaged: {reason}")
 
 
+@described_by(READER_ARGUMENTS)
 def read_pgen(
     path: str | os.PathLike[str],
     *,
@@ -118,26 +120,10 @@ def read_pgen(
     ----------
     path : path
         The .pgen file. A .pvar, .pvar.zst or .bim file and a .psam or .fam file lie beside it.
-    samples : "all", "phenotyped", mask, or list of individual IDs or numbers
-        People to keep; "phenotyped" are those whose phenotype is known.
-    variants : "all", mask, or list of variant IDs or numbers
-        Variants to keep.
-    region : str or list of str, optional
-        A chromosome, such as "22", or a part of one, such as "chr6:25000000-34000000".
-    min_maf : float, optional
-        Lowest frequency of the rarer allele among the kept people.
-    max_missing : float, optional
-        Largest share of missing genotypes among the kept people.
-    min_info : float, optional
-        Lowest certainty of imputation: the variance of the dosages over that of genotypes in Hardy–Weinberg
-        equilibrium (MaCH's r²).
-    hard_call_threshold : float, optional
+    ...
+    hard_call_threshold
         Take genotypes from dosages: 0, 1 or 2 within this distance, missing otherwise. By default the genotypes that
         PLINK stored, for which it used 0.1.
-    multiallelic : {"error", "drop"}
-        Variants with more than two alleles are refused, or left out with a warning.
-    sex_chromosomes : {"error", "drop", "keep"}
-        Variants of X, Y and MT are refused, left out with a warning, or taken as they are written.
     sample_file : path, optional
         A .psam or .fam file that does not lie beside the .pgen file.
 

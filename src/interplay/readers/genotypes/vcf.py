@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_file
 from interplay.readers.genotypes import bcf, vcf_text
 from interplay.readers.genotypes.bgzf import unpacked_stream
 from interplay.readers.genotypes.chromosomes import Region, plain_name, regions_of
 from interplay.readers.genotypes.genotype_file import GenotypeFile, only
-from interplay.readers.genotypes.genotype_table import GenotypeTable, genotype_table, no_phenotype
+from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table, no_phenotype
 from interplay.readers.genotypes.hard_calls import (
     DEFAULT_THRESHOLD,
     MISSING,
@@ -82,6 +83,7 @@ class VcfFile(GenotypeFile):
         return found
 
 
+@described_by(READER_ARGUMENTS)
 def read_vcf(
     path: str | os.PathLike[str],
     *,
@@ -104,25 +106,18 @@ def read_vcf(
     Parameters
     ----------
     path : path
-    samples : "all", "phenotyped", mask, or list of individual IDs or numbers
+    ...
+    samples
         People to keep; "phenotyped" are those whose phenotype is known from `sample_file`.
-    variants : "all", mask, or list of variant IDs or numbers
+    variants
         Variants to keep; numbers count the variants within `region`.
-    region : str or list of str, optional
-        A chromosome, such as "22", or a part of one, such as "chr6:25000000-34000000".
-    min_maf : float, optional
-        Lowest frequency of the rarer allele among the kept people.
-    max_missing : float, optional
-        Largest share of missing genotypes among the kept people.
-    min_info : float, optional
+    min_info
         Lowest certainty of imputation: R2, DR2 or INFO of the record, or the variance of its dosages over that of
         genotypes in Hardy–Weinberg equilibrium (MaCH's r²).
-    hard_call_threshold : float, optional
+    hard_call_threshold
         Take genotypes from the dosages DS: 0, 1 or 2 within this distance, missing otherwise. By default genotypes are
         those of GT; a record without GT has genotypes from DS within 0.1.
-    multiallelic : {"error", "drop"}
-        Variants with more than two alleles are refused, or left out with a warning.
-    sex_chromosomes : {"error", "drop", "keep"}
+    sex_chromosomes
         Variants of X, Y and MT are refused, left out with a warning, or taken as they are written; one copy then counts
         as two, as in PLINK.
     sample_file : path, optional

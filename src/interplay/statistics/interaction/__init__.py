@@ -41,7 +41,7 @@ pseudocounts* (1 bit of gain, times samples, is 2 ln 2 on the scale of G²):
    then by the nominal df where no entry is empty, and at last by `fewest_degrees_of_freedom`. Of 1.3 million triples of
    genotypes with rare alleles some 100 are left at max_p = 0.05/m; by ``thresholds[1]`` alone it would be 7000.
 2. The tuples left are counted, and get Kirkwood's bound: I of all parts and E ln Z, one logarithm and a few products
-   per cell (`bound_from_informations`, `interaction_bound`, `may_be_significant`).
+   per cell (`quick_fit` with no sweeps, `may_be_significant`).
 3. The survivors come back as tuples (`interplay.interaction.screen.screen_tuples`). Python calls `interaction_test`
    with ``bootstrap_below=max_p``, drops p > `max_p`, and adjusts the rest by ``adjust_listed(…, n_tests=m)``.
    Adjusted for the listed tuples only, a false interaction is found in nearly every table of additive effects.

@@ -38,24 +38,6 @@ _LOOKS = (24, 72, N_BOOTSTRAP)
 _STANDARD_ERRORS = 7.0
 
 
-def bartlett_factor(tables: IntArray, df: int, *, seed: Sequence[int], n_bootstrap: int = N_BOOTSTRAP) -> float:
-    """Return the mean of G² under H0 over its degrees of freedom, at least 1.
-
-    The p-value of G²/factor is the larger one of χ²'s and the bootstrap's: a factor below 1 is never used.
-
-    Parameters
-    ----------
-    tables : (n_strata, levels …, n_classes) int64
-        Samples of one tuple, one table per stratum. Cell sizes n(x, ·) are kept.
-    df : int
-        Degrees of freedom of the tuple, all strata together.
-    seed : sequence of int
-        The numbers drawn depend on nothing else. It should follow from the tuple, so that its p-value is the same in
-        every list that it is in.
-    """
-    return float(bartlett_factors(tables[np.newaxis], np.array([df]), seeds=[seed], n_bootstrap=n_bootstrap)[0])
-
-
 def bartlett_factors(
     tables: IntArray,
     df: IntArray,
@@ -64,7 +46,20 @@ def bartlett_factors(
     n_bootstrap: int = N_BOOTSTRAP,
     n_threads: int = 1,
 ) -> FloatArray:
-    """Return the factors of tuples of one shape, (n_tuples, n_strata, levels …, n_classes); each as if alone."""
+    """Return the mean of G² under H0 over its degrees of freedom, at least 1, of each tuple as if it were alone.
+
+    The p-value of G²/factor is the larger one of χ²'s and the bootstrap's: a factor below 1 is never used.
+
+    Parameters
+    ----------
+    tables : (n_tuples, n_strata, levels …, n_classes) int64
+        Samples of tuples of one shape. Cell sizes n(x, ·) are kept.
+    df : (n_tuples,) int64
+        Degrees of freedom, all strata together.
+    seeds : sequence of sequences of int
+        The numbers drawn depend on nothing else. A seed should follow from the tuple, so that its p-value is the same
+        in every list that it is in.
+    """
     factors = np.ones(len(tables))
     known = np.flatnonzero(df > 0)
     for some in _chunks(known, tables, n_bootstrap):

@@ -37,7 +37,7 @@ class QuickFit(NamedTuple):
 def quick_fit(
     tables: IntArray, *, tolerance: float = TOLERANCE, max_sweeps: int = MAX_SWEEPS, n_threads: int = 1
 ) -> QuickFit:
-    """Fit H0 to every table by IPF; with no sweeps G² is that of Kirkwood's product, `interaction_bound`."""
+    """Fit H0 to every table by IPF; with no sweeps G² is the bound of Kirkwood's product."""
     if len(member_axes(tables)) > _MAX_MEMBERS:
         fit = fit_proportionally(tables, tolerance=tolerance, max_sweeps=max_sweeps, n_threads=n_threads)
         return QuickFit(fit.g2, np.asarray(supported_entries(tables).reshape(per_table(tables)).all(axis=1)))
