@@ -203,7 +203,7 @@ def interactions(
         return find_in_groups(task, choice, progress=progress)
     searched, held_out = task.parts()
     found = find_interactions(searched, choice, checkpoint=kept, progress=progress)
-    return found if held_out is None else replicate_in(found, held_out.table, held_out.y, held_out.strata)
+    return found if held_out is None else replicate_in(found, held_out)
 
 
 #: Checks arguments of `interactions`; an argument that is not given has the default of `interactions`.

@@ -82,9 +82,7 @@ class InteractionTask:
         """Return the task of the samples that are searched, and the samples that are held out, if there are any."""
         if self.split is None:
             return self, None
-        searched, held_out = (
-            self.study.of_samples(rows, decision_divisions=self.asked["decision_divisions"]) for rows in self.split
-        )
+        searched, held_out = (self.study.of_samples(rows) for rows in self.split)
         return replace(self, study=searched, split=None), held_out
 
     @cached_property
@@ -187,13 +185,6 @@ def check_interactions(
     part = None if shard is None else Shard.parse(shard)
     if part is not None and holdout is not None:
         raise ValueError("shard and holdout cannot be given together: merge all parts, then replicate in other samples")
-    if study.model is not None and holdout is not None:
-        given = "times" if study.survival is not None else "offset" if study.covariates is None else "covariates"
-        raise ValueError(
-            f"{given} and holdout cannot be given together: tests in samples that are kept out have no covariates, "
-            "offset or times yet; search some of the samples, and test those tuples in the others by interactions("
-            "variables=…)"
-        )
     task = InteractionTask(
         study,
         checked,
@@ -218,7 +209,7 @@ def check_interactions(
         shard=part,
         split=None
         if holdout is None
-        else split_samples(holdout, study.outcome, study.strata, seed=checked.random_state),
+        else split_samples(holdout, study.outcome, study.strata, study.survival, seed=checked.random_state),
     )
     if study.groups is not None:
         _check_groups(task, {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint})

@@ -513,13 +513,24 @@ class Interactions(Result):
         return InteractionPlots(self)
 
     @described_by(NEW_SAMPLES)
-    def replicate(self, X: Any, y: Any, *, strata: Any = None, p_adjust: str | None = None) -> Interactions:
+    def replicate(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        strata: Any = None,
+        covariates: Any = None,
+        offset: Any = None,
+        entry: Any = None,
+        p_adjust: str | None = None,
+    ) -> Interactions:
         """Test the listed tuples, once each, in new samples.
 
         Variables and outcome are cut at the thresholds of the first samples, and p-values are adjusted for the number
         of these tuples only, as nothing was searched. Effects that were selected by significance are overestimated in
         the samples in which they were found, but not in new samples. Samples with a missing value of a member, or with
-        a value that the first samples do not have, are left out of the test of the tuple.
+        a value that the first samples do not have, are left out of the test of the tuple. With covariates, an offset or
+        times, tests are those of the full model, with coefficients of the new samples.
 
         Parameters
         ----------
@@ -544,7 +555,8 @@ class Interactions(Result):
         """
         from interplay.results.replication import replicate
 
-        return replicate(self, X, y, strata=strata, p_adjust=p_adjust)
+        given = {"strata": strata, "covariates": covariates, "offset": offset, "entry": entry}
+        return replicate(self, X, y, **given, p_adjust=p_adjust)
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a report to one HTML file: what was found, the tuples cell by cell, notes, settings.
