@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2, f
 from statsmodels.duration.hazard_regression import PHReg
+from statsmodels.duration.survfunc import SurvfuncRight
 
 import interplay
 from command_line import in_process
 from interplay.statistics.interaction.tested_times import TestedTimes
+from interplay.study.table import as_table
 
 Z = 1.959963984540054
 
@@ -121,6 +123,39 @@ def test_parts_threads_checkpoints_and_files_give_the_same(settings, tmp_path):
     text = (tmp_path / "pairs.html").read_text(encoding="utf-8")
     assert "log hazard ratio" in text
     assert f"times, {y[1].sum()} events" in found.summary()
+
+
+def test_curves_of_cells_are_those_of_statsmodels():
+    """Kaplan and Meier's, with entries, of the samples that have a level; of shards and replications too."""
+    X, (time, event), _, entry = hazards()
+    X["g"] = np.arange(500) % 3
+    gaps = X.mask(np.random.default_rng(1).random(X.shape) < 0.05)
+    call = {"missing": "omit", "entry": entry, "top": 3, "variables": ["x1"], "partners": ["x4", "g", "x2"]}
+    found = interplay.interactions(gaps, (time, event), **call)
+    assert len(found.survival_curves) == 3
+    again = found.replicate(gaps, (time, event), entry=entry)
+    parts = [interplay.interactions(gaps, (time, event), shard=(i, 2), **call) for i in (1, 2)]
+    merged = interplay.merge_interactions(parts)
+    for row, members in enumerate(found.table["members"]):
+        curves, counts = found.curves_of(row), found.counts_of(row)
+        columns = [gaps.columns.get_loc(name) for name in members]
+        codes = [found.cuts_of(v).codes(as_table(gaps).column(v), 0, omit_missing=True) for v in columns]
+        for i, cell in enumerate(curves.cell.tolist()):
+            where = np.unravel_index(cell, counts.counts.shape[:-1])
+            own = np.all([code == place for code, place in zip(codes, where, strict=True)], axis=0)
+            assert (curves.n_samples[i], curves.n_events[i]) == (own.sum(), event[own].sum())
+            expected = SurvfuncRight(time[own], event[own] * 1, entry=entry[own])
+            steps = slice(curves.start[i] + 1, curves.start[i + 1] - 1)
+            assert curves.time[steps] == pytest.approx(expected.surv_times)
+            assert curves.survival[steps] == pytest.approx(expected.surv_prob)
+        other = merged.curves_of(row)
+        assert (other.survival == curves.survival).all()
+        same = again.curves_of(again.tested.rows_of(found.tested.tuples)[row])
+        assert (same.survival == curves.survival).all()
+    lines = found.plot.why(0).lines
+    assert len(lines) == len(found.curves_of(0).cell)
+    with pytest.raises(ValueError, match="survival curves need an outcome that is a time"):
+        interplay.interactions(X, event, top=1).curves_of(0)
 
 
 def test_noise_is_not_listed():

@@ -26,6 +26,7 @@ from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.survival.survival_curves import MAX_TUPLES
 
 
 def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
@@ -88,7 +89,8 @@ def _merged(parts: list[Interactions]) -> Interactions:
     variables = set(found.tuples.ravel().tolist())
     cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}
     counts = {(one.discretization, *one.members.tolist()): one for part in parts for one in part.counts}
-    listed = np.column_stack([found.discretization, found.tuples]).tolist()
+    curves = {(one.discretization, *one.members.tolist()): one for part in parts for one in part.survival_curves}
+    listed = [tuple(row) for row in np.column_stack([found.discretization, found.tuples]).tolist()]
     provenance = merged_record([part.provenance for part in parts]) | {
         "tested": sum(part.provenance["tested"] for part in parts),
         "searched_up_to_p": cap,
@@ -97,7 +99,8 @@ def _merged(parts: list[Interactions]) -> Interactions:
         first,
         tested=found,
         cuts=tuple(cuts[v] for v in sorted(cuts)),
-        counts=tuple(counts[row] for row in map(tuple, listed) if row in counts)[:MAX_KEPT],
+        counts=tuple(counts[row] for row in listed if row in counts)[:MAX_KEPT],
+        survival_curves=tuple(curves[row] for row in listed if row in curves)[:MAX_TUPLES],
         settings=s | {"shard": None},
         provenance=provenance,
     )

@@ -55,7 +55,7 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
 
 def _cell_effects(tested: TupleTests) -> dict[str, Any]:
     """Return the effects in the cells that depart most, where members or the outcome have more than two levels."""
-    if not np.isfinite(tested.residual).any():
+    if not np.isfinite(tested.residual).any() or isinstance(tested, TestedTimes):
         return {}
     return {"cell_effect": tested.cell_effect, "cell_low": tested.cell_low, "cell_high": tested.cell_high}
 

@@ -34,6 +34,7 @@ from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.linkage import FLOOR, Linkage
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -84,6 +85,8 @@ class Interactions(Result):
         Verdicts on the leads, of `with_tagging`: tuples that another column explains are not significant.
     clump_r2 : float
         The r² from which on summary, report and network take correlated tuples as one signal; see `with_clumps`.
+    survival_curves : tuple of SurvivalCurves
+        Of times: Kaplan and Meier's curves in each cell, for the first 60 tuples; see `curves_of`.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -101,6 +104,7 @@ class Interactions(Result):
     linkage: Linkage | None = None
     tagged: Tagging | None = None
     clump_r2: Annotated[float, Check(above=0, high=1)] = DEFAULT_R2
+    survival_curves: tuple[SurvivalCurves, ...] = ()
 
     def __len__(self) -> int:
         return len(self.tested)
@@ -246,6 +250,19 @@ class Interactions(Result):
         raise ValueError(
             f"the cells of row {shown(row)} are not stored: a result stores them for the first {MAX_KEPT} tuples, if a "
             f"tuple has at most {MAX_NUMBERS} cells times classes"
+        )
+
+    def curves_of(self, row: int = 0) -> SurvivalCurves:
+        """Return Kaplan and Meier's curves of the cells of the tuple in a row of the table, kept for the first 60."""
+        counts = self.counts_of(row)
+        for curves in self.survival_curves:
+            if curves.is_of(counts.members, counts.run, counts.discretization):
+                return curves
+        if "survival" not in self.provenance:
+            raise ValueError("survival curves need an outcome that is a time: y=(time, event)")
+        raise ValueError(
+            f"the survival curves of row {shown(row)} are not stored: a result stores them for the first {MAX_TUPLES} "
+            "tuples"
         )
 
     def clumps(self, r2: float = DEFAULT_R2, *, X: Any = None, positions: Any = None) -> pd.DataFrame:
@@ -507,7 +524,7 @@ class Interactions(Result):
 
     @property
     def plot(self) -> InteractionPlots:
-        """Pictures, each as matplotlib Axes: effects, network, why."""
+        """Pictures, each as matplotlib Axes: effects, network, why, survival."""
         from interplay.plots.interaction_plots import InteractionPlots
 
         return InteractionPlots(self)

@@ -35,6 +35,7 @@ from interplay.statistics.interaction.tested_in_model import (
 from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.study.covariates import make_covariates
 from interplay.study.event_values import named_event
 from interplay.study.full_model import null_residuals
@@ -119,7 +120,7 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
     study = replace(study, outcome=_outcome_in(first, study))
     study.check_offset()
     outcome, strata = study.outcome, study.strata
-    tested, counts = _test_all(first, study, number_of)
+    tested, counts, curves = _test_all(first, study, number_of)
     n = len(tested)
     if n:
         adjust = partial(adjust_listed, method=method, n_tests=n)
@@ -135,6 +136,7 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
         tagged=None,
         n_tests=n,
         counts=tuple(counts[row] for row in order.tolist() if counts[row] is not None)[:MAX_KEPT],
+        survival_curves=tuple(curves[row] for row in order.tolist() if row in curves)[:MAX_TUPLES],
         class_sizes=dict(zip(first.outcome.labels, sizes, strict=True)),
         settings=first.settings | {"p_adjust": method},
         provenance={
@@ -169,7 +171,7 @@ def _outcome_in(first: Interactions, study: Study) -> Outcome:
 
 def _test_all(
     first: Interactions, study: Study, number_of: dict[str, int]
-) -> tuple[TestedTuples | TestedNumbers | TestedTimes, list[TupleCounts | None]]:
+) -> tuple[TestedTuples | TestedNumbers | TestedTimes, list[TupleCounts | None], dict[int, SurvivalCurves]]:
     """Test the tuples one by one, in the order of `first`; by the full model, where the new samples have one."""
     table, strata, model = study.table, study.strata, study.model
     # Of times the cells have residuals of the model, as in a search.
@@ -178,6 +180,7 @@ def _test_all(
     kind = TestedNumbers if isinstance(outcome, NumberOutcome) else TestedTuples
     parts: list[Any] = [kind.none(first.dimensions)]
     by_model: list[ModelTest] = []
+    curves: dict[int, SurvivalCurves] = {}
     kept: list[TupleCounts | None] = []
     codes_of: dict[tuple[int, int], IntArray] = {}
 
@@ -195,33 +198,40 @@ def _test_all(
         levels = [first.cuts_of(v).n_levels(omit_missing=omit) for v in members]
         names = [first.cuts_of(v).level_names(d)[:n] for v, n in zip(members, levels, strict=True)]
         codes = [levels_of(v, d) for v in members]
+        samples = _samples(first, members, codes, strata)
         if model is not None:
-            samples = _samples(first, members, codes, strata)
             by_model.append(tuple_in_model(model, outcome, samples, np.array([n_levels(v) for v in members])))
+        of_cells: TupleCounts | None
         if isinstance(outcome, NumberOutcome):
             tested_numbers, of_cells = replicated_numbers(first, row, codes, levels, names, outcome, strata)
             parts.append(tested_numbers)
-            kept.append(of_cells)
-            continue
-        counts = _counted(codes, levels, outcome, strata)
-        tested = tested_tables(
-            counts[np.newaxis],
-            np.array([members]),
-            bootstrap_below=first.settings["level"],
-            seed=first.settings["random_state"],
-            strata=strata is not None,
-            n_threads=1,
-        )
-        parts.append(replace(tested, discretization=np.array([d]), **_at_first_cell(first, row, counts, strata)))
-        pooled = counts if strata is None else counts.sum(axis=0)
-        small = pooled.size <= MAX_NUMBERS
-        kept.append(TupleCounts(np.array(members), 0, d, names, pooled) if small else None)
-    tests = kind.joined(parts)
-    if model is None:
-        return tests, kept
-    return with_model_tests(
-        tests, by_model, model, outcome, partial(hazards_alone, model=model, n_levels=n_levels, levels_of=levels_of)
-    ), kept
+        else:
+            counts = _counted(codes, levels, outcome, strata)
+            parts.append(_tested_table(first, row, counts, strata))
+            pooled = counts if strata is None else counts.sum(axis=0)
+            of_cells = TupleCounts(np.array(members), 0, d, names, pooled) if pooled.size <= MAX_NUMBERS else None
+        kept.append(of_cells)
+        if study.survival is not None and of_cells is not None:
+            curves[row] = tuple_curves(study.survival, samples.known, samples.levels, of_cells)
+    tests: TestedTuples | TestedNumbers | TestedTimes = kind.joined(parts)
+    if model is not None:
+        alone = partial(hazards_alone, model=model, n_levels=n_levels, levels_of=levels_of)
+        tests = with_model_tests(tests, by_model, model, outcome, alone)
+    return tests, kept, curves
+
+
+def _tested_table(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> TestedTuples:
+    """Test the tuple in a row of `first` by the counts of new samples."""
+    tested = tested_tables(
+        counts[np.newaxis],
+        first.tested.tuples[row : row + 1],
+        bootstrap_below=first.settings["level"],
+        seed=first.settings["random_state"],
+        strata=strata is not None,
+        n_threads=1,
+    )
+    discretization = first.tested.discretization[row : row + 1]
+    return replace(tested, discretization=discretization, **_at_first_cell(first, row, counts, strata))
 
 
 def _samples(first: Interactions, members: list[int], codes: list[IntArray], strata: Strata | None) -> TupleSamples:

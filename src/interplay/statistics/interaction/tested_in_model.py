@@ -116,8 +116,10 @@ def with_model_tests(
         return replace(tested, chi2=chi2, log_or=effect, method=by_model, **common, **none)
     if isinstance(model.outcome, Survival):
         of_all = {field.name: getattr(tested, field.name) for field in fields(TupleTests)}
-        of_times = {"chi2": chi2, "log_hr": effect, "log_hr_alone": alone(tested)}
-        return TestedTimes(**(of_all | common | {"method": by_model}), **of_times)
+        of_times = {"chi2": chi2, "log_hr": effect, "log_hr_alone": alone(tested), "method": by_model}
+        # Differences of mean residuals are no log hazard ratios.
+        of_times |= {name: np.full(len(tested), np.nan) for name in ("cell_effect", "cell_low", "cell_high")}
+        return TestedTimes(**(of_all | common | of_times))
     assert isinstance(outcome, NumberOutcome)
     spread = float(outcome.values.std(ddof=1)) if np.isfinite(outcome.values).all() else np.nan
     return replace(
