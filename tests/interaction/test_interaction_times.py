@@ -88,6 +88,37 @@ def test_is_that_of_statsmodels(dimensions, given):
             assert tested.log_hr_alone[row, place] == pytest.approx(alone.params[-1], rel=1e-5)
 
 
+def lin_wei(time, event, columns, entry):
+    """Coefficients, and their covariance by plain loops over events, of times that all differ."""
+    fit = PHReg(time, columns, status=event * 1, entry=entry).fit(disp=0)
+    hazard = np.exp(columns @ fit.params)
+    residuals = np.zeros_like(columns)
+    for i in np.flatnonzero(event):
+        at_risk = (time >= time[i]) & (entry < time[i])
+        total = hazard[at_risk].sum()
+        apart = columns - hazard[at_risk] @ columns[at_risk] / total
+        residuals[i] += apart[i]
+        residuals[at_risk] -= apart[at_risk] * hazard[at_risk, None] / total
+    changes = residuals @ fit.cov_params()
+    return fit.params, changes.T @ changes
+
+
+def test_robust_variances_are_lin_and_weis():
+    """Hazards that are proportional hold."""
+    X, (time, event), age, entry = hazards()
+    found = interplay.interactions(X, (time, event), covariates=age, entry=entry, top=3)
+    for row in range(3):
+        columns, _ = columns_of(found, row, X, [age.to_numpy()])
+        coefficients, covariance = lin_wei(time, event, columns, entry)
+        wald = coefficients[-1] ** 2 / covariance[-1, -1]
+        assert found.table["p_robust"][row] == pytest.approx(f.sf(wald, 1, event.sum() - 6), rel=1e-4)
+    assert found.table["holds_robust"].tolist() == [True, False, False]
+    rare = X.assign(x1=np.arange(500) < 12, x4=np.arange(500) % 2 == 0)
+    ends = event & ~(rare.x1 & rare.x4).to_numpy()  # no event in one cell: no finite estimate
+    empty = interplay.interactions(rare, (time, ends), variables=["x1"], partners=["x4"], max_p=1)
+    assert np.isnan(empty.table["p_robust"]).all()
+
+
 def test_missing_values_are_left_out():
     X, (time, event), age, _ = hazards()
     gaps = X.mask(np.random.default_rng(1).random(X.shape) < 0.1)
@@ -175,7 +206,13 @@ def test_groups():
     found = interplay.interactions(X, y, covariates=age, groups=np.arange(600) // 2, n_permutations=39)
     assert found.significant == [("x1", "x4")]
     assert found.table["p_adjusted"].tolist() == [1 / 40]
-    assert np.isnan(found.tested.ci_low).all()
+    columns, _ = columns_of(found, 0, X, [age.to_numpy()])
+    fit = PHReg(y[0], columns, status=y[1] * 1).fit(disp=0, groups=np.arange(600) // 2)
+    interval = [fit.params[-1] - Z * fit.bse[-1], fit.params[-1] + Z * fit.bse[-1]]
+    assert [found.tested.ci_low[0], found.tested.ci_high[0]] == pytest.approx(interval, rel=1e-5)
+    p = f.sf((fit.params[-1] / fit.bse[-1]) ** 2, 1, min(y[1].sum() - 6, 299))
+    assert found.table["p_robust"].tolist() == pytest.approx([p], rel=1e-3)
+    assert "holds_robust" not in found.table
 
 
 def test_the_command_is_the_function(tmp_path, monkeypatch, capfd):

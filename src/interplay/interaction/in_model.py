@@ -54,6 +54,7 @@ def in_model(
     model, outcome = coded.comparison.model, coded.comparison.outcome
     assert model is not None
     n_discretizations = coded.coder.discretizations
+    groups = None if coded.comparison.groups is None else coded.comparison.groups.codes
     bar = np.log(max_p / n_discretizations)
     # A missing value that is left out is no level.
     n_levels = np.maximum(coded.coder.n_levels, 2) - (coded.has_missing_level & omit_missing)
@@ -61,7 +62,7 @@ def in_model(
     def test(row: int) -> ModelTest:
         members, d = tested.tuples[row], int(tested.discretization[row])
         samples = tuple_samples(coded, members, d, omit_missing=omit_missing, coding=coding)
-        return tuple_in_model(model, outcome, samples, n_levels[members], max_log_p=bar)
+        return tuple_in_model(model, outcome, samples, n_levels[members], max_log_p=bar, groups=groups)
 
     def alone(kept: TupleTests) -> FloatArray:
         def levels_of(v: int, d: int) -> IntArray:

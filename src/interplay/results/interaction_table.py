@@ -87,7 +87,9 @@ def _of_kind(result: Interactions) -> _Columns:
     if isinstance(tested, TestedTuples):
         return _of_classes(result, tested)
     if isinstance(tested, TestedTimes):
-        return _Columns({"chi2": tested.chi2, "df": tested.df}, {}, "log_hr", {}, tested.log_hr_alone)
+        robust = {"p_robust": tested.p_robust, "holds_robust": tested.holds_robust(result.settings["level"])}
+        beside = {"p_robust": tested.p_robust} if result.is_permuted else robust
+        return _Columns({"chi2": tested.chi2, "df": tested.df}, beside, "log_hr", {}, tested.log_hr_alone)
     return _of_numbers(result, tested)
 
 

@@ -193,7 +193,10 @@ class Interactions(Result):
 
         With covariates or an offset, statistics, p-values, effects and intervals are those of the full model (method
         "model", or "f" for numbers). For times: chi2 is the likelihood ratio of Cox's model, and log_hr, ci_low and
-        ci_high are, for two levels each, the log hazard ratio of the interaction with a 95 % interval.
+        ci_high are, for two levels each, the log hazard ratio of the interaction with a 95 % interval. p_robust is the
+        p-value of Wald's test with Lin and Wei's variances, which hold where hazards are not proportional, and
+        holds_robust says whether it is significant. With groups, p_robust and the interval have these variances of
+        whole groups.
 
         In a replication, the columns first_p_value, first_log_or and so on refer to the samples in which the tuples
         were found, residual is that of the cell in which it was largest there, and same_direction says whether the log

@@ -40,7 +40,13 @@ class TupleSamples(NamedTuple):
 
 
 def tuple_in_model(
-    model: FullModel, outcome: Outcome, samples: TupleSamples, n_levels: IntArray, *, max_log_p: float = 0.0
+    model: FullModel,
+    outcome: Outcome,
+    samples: TupleSamples,
+    n_levels: IntArray,
+    *,
+    max_log_p: float = 0.0,
+    groups: IntArray | None = None,
 ) -> ModelTest:
     """Test the interaction of one tuple by the full model; effects are left out where ln p is above `max_log_p`.
 
@@ -52,6 +58,8 @@ def tuple_in_model(
         Of all samples, as it is shown.
     n_levels : (k,) int64
         Of the members.
+    groups : (n_samples,) int64, optional
+        Of times: samples that belong together, for robust variances and intervals.
     """
     nothing = np.empty((len(samples.known), 0))
     models = nested_models(
@@ -62,7 +70,8 @@ def tuple_in_model(
         stratum=samples.stratum,
         dosages=samples.dosages,
     )
-    return model_test(model, models, _product(samples, models.rows, n_levels), max_log_p=max_log_p)
+    product = _product(samples, models.rows, n_levels)
+    return model_test(model, models, product, max_log_p=max_log_p, groups=groups)
 
 
 def _product(samples: TupleSamples, rows: IntArray, n_levels: IntArray) -> FloatArray | None:
@@ -108,7 +117,7 @@ def with_model_tests(
     }
     chi2, effect = (np.array([getattr(one, name) for one in found], dtype=np.float64) for name in ("chi2", "effect"))
     robust_log_p = np.array([one.robust_log_p for one in found], dtype=np.float64) + np.log(n_discretizations)
-    robust_log_p = np.minimum(robust_log_p, 0.0)
+    robust = {"robust_log_p": np.minimum(robust_log_p, 0.0), "robust_adjusted": np.full(len(tested), np.nan)}
     by_model = np.where(common["df"] > 0, METHODS.index("model"), METHODS.index("sparse"))
     if isinstance(tested, TestedTuples):
         # Excess risks of counts are not those given covariates.
@@ -119,17 +128,17 @@ def with_model_tests(
         of_times = {"chi2": chi2, "log_hr": effect, "log_hr_alone": alone(tested), "method": by_model}
         # Differences of mean residuals are no log hazard ratios.
         of_times |= {name: np.full(len(tested), np.nan) for name in ("cell_effect", "cell_low", "cell_high")}
-        return TestedTimes(**(of_all | common | of_times))
+        return TestedTimes(**(of_all | common | of_times | robust))
     assert isinstance(outcome, NumberOutcome)
     spread = float(outcome.values.std(ddof=1)) if np.isfinite(outcome.values).all() else np.nan
     return replace(
         tested,
         f=np.array([one.f for one in found], dtype=np.float64),
         df_residual=np.array([one.df_residual for one in found], dtype=np.int64),
-        robust_log_p=robust_log_p,
         effect=effect,
         effect_sd=effect / spread,
         **common,
+        **robust,
     )
 
 
