@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy.stats import chi2, norm
+from scipy.stats import chi2
 
 from interplay.base.arrays import DecisionClasses
 from interplay.statistics.given_in_model import GivenInModel
-from interplay.statistics.residual_test import ResidualTarget, union_log_p, wald_log_p
+from interplay.statistics.residual_test import ResidualTarget
 from interplay.study.full_model import FullModel
 from interplay.study.number_outcome import number_outcome
 from interplay.study.strata import Strata
@@ -160,10 +160,3 @@ def test_given_strong_variables_is_the_larger_model(data):
     expected = [sm.OLS(y, np.column_stack([known, x])).fit().pvalues[-1] for x in scores[3:]]
     assert np.exp(given.log_p(scores[3:])) == pytest.approx(expected, rel=1e-8)
     assert np.exp(given.log_p_of_kept()) == pytest.approx(sm.OLS(y, known).fit().pvalues[-2:], rel=1e-8)
-
-
-def test_wald_and_union():
-    coefficients = np.array([1.0, -3.0])
-    expected = 2 * norm.sf([1.0, 1.5])
-    assert np.exp(wald_log_p(coefficients, np.diag([1.0, 4.0]))) == pytest.approx(expected)
-    assert union_log_p([np.log([0.01, 0.9]), np.log([0.5, 0.8])]) == pytest.approx(np.log([0.02, 1.0]))

@@ -14,7 +14,7 @@ import r_survival as r
 import reference
 from command_line import in_process, in_shell
 from interplay.statistics.survival.kaplan_meier import kaplan_meier
-from interplay.statistics.survival.log_rank import log_rank, log_rank_beyond
+from interplay.statistics.survival.log_rank import log_rank
 from interplay.study.survival import Survival, make_survival
 
 #: Remission of leukaemia in weeks under 6-mercaptopurine and placebo; a plus sign is censored (Freireich et al. 1963).
@@ -62,14 +62,6 @@ class TestLogRank:
         time = np.ceil(time * 8)
         expected = reference.log_rank_two(time.tolist(), event.tolist(), cells.tolist())
         assert log_rank(time, event, cells) == (pytest.approx(expected), 1)
-
-    def test_beyond_a_part_is_the_sum_over_its_cells(self):
-        rng = np.random.default_rng(0)
-        part, own = rng.integers(0, 2, 200), rng.integers(0, 3, 200)
-        time, event = times(1 + own * part, rng)
-        separate = [log_rank(time[part == p], event[part == p], own[part == p]) for p in (0, 1)]
-        expected = tuple(map(sum, zip(*separate, strict=True)))
-        assert log_rank_beyond(time, event, part * 3 + own, part) == pytest.approx(expected)
 
     def test_nothing_to_compare(self):
         assert log_rank(np.arange(5.0), np.zeros(5, bool), np.arange(5) % 2) == (0.0, 0)

@@ -12,12 +12,11 @@ import numpy as np
 
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome
 from interplay.base.beta_tail import log_f_tail
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.chi_squared import chi2_of_log_tail, log_chi2_tail
 from interplay.models.classes import class_likelihood_ratio, fit_classes
 from interplay.models.cox import fit_cox, fit_in_risk_sets, sandwich_covariance
 from interplay.models.linear import fit_linear, independent_places
 from interplay.models.risk_sets import RiskSets
-from interplay.statistics.covariate_test import f_as_chi2
 from interplay.study.full_model import FullModel
 from interplay.study.survival import Survival
 
@@ -138,4 +137,12 @@ def linear_ratio(scores: FloatArray, columns: FloatArray, n_smaller: int) -> tup
     basis = np.linalg.qr(columns)[0]
     parts = basis.T @ scores
     left = float(((scores - basis @ parts) ** 2).sum())
-    return f_as_chi2(float((parts[n_smaller:] ** 2).sum()), left, df, df_residual), df
+    return _f_as_chi2(float((parts[n_smaller:] ** 2).sum()), left, df, df_residual), df
+
+
+def _f_as_chi2(explained: float, left: float, df: int, df_residual: int) -> float:
+    """Return the χ² that has the p-value of F, of sums of squares that are explained and left."""
+    if left <= 0:
+        return float((df_residual + df) * 50.0)
+    f = explained / df / (left / df_residual)
+    return float(chi2_of_log_tail(log_f_tail(f, df, df_residual), df))

@@ -13,7 +13,6 @@ distribution of `score_test`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 
@@ -131,22 +130,3 @@ class ResidualTarget:
         # Of a constant, rounding errors are all that is left, here and there.
         rounded = _ROUNDING * np.einsum("vs,vs->v", weighted, weighted)
         return left, np.where(length > np.maximum(_NOTHING_LEFT * squares, rounded), length, 0.0)
-
-
-def wald_log_p(coefficients: FloatArray, covariance: FloatArray, df_residual: int | None = None) -> FloatArray:
-    """Return ln p of coefficients by their standard errors: t tests with `df_residual`, else normal ones.
-
-    Examples
-    --------
-    >>> np.exp(wald_log_p(np.array([1.96]), np.eye(1))).round(3).tolist()
-    [0.05]
-    """
-    z2 = coefficients**2 / np.maximum(np.diag(covariance), 1e-300)
-    if df_residual is None:
-        return np.asarray(log_chi2_tail(z2, 1))
-    return np.array([float(log_f_tail(float(f), 1, df_residual)) for f in z2])
-
-
-def union_log_p(log_p: list[FloatArray]) -> FloatArray:
-    """Return ln of the smallest p-value of several tests, times their number."""
-    return np.asarray(np.minimum(np.min(log_p, axis=0) + log(len(log_p)), 0.0))

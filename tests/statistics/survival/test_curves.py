@@ -8,7 +8,7 @@ from scipy.stats import chi2, kstest
 
 import r_survival as r
 from interplay.statistics.survival.kaplan_meier import kaplan_meier
-from interplay.statistics.survival.log_rank import log_rank, log_rank_beyond
+from interplay.statistics.survival.log_rank import log_rank
 
 
 @pytest.mark.parametrize(("name", "entry"), [("plain", None), ("entry", r.entry)])
@@ -55,8 +55,4 @@ def test_log_rank_with_entries_is_calibrated():
 
 def test_log_rank_with_entries_at_0_is_that_without():
     zeros = np.zeros(80)
-    part = np.arange(80) % 2
     assert log_rank(r.time, r.event, r.cell, zeros) == pytest.approx(log_rank(r.time, r.event, r.cell))
-    cells = part * 3 + r.cell
-    expected = log_rank_beyond(r.time, r.event, cells, part)
-    assert log_rank_beyond(r.time, r.event, cells, part, zeros) == pytest.approx(expected)

@@ -57,21 +57,3 @@ def log_rank(
     used = values > _SINGULAR * max(float(values.max()), 1e-300)
     along = vectors.T @ difference
     return float((along[used] ** 2 / values[used]).sum()), int(used.sum())
-
-
-def log_rank_beyond(
-    time: FloatArray,
-    event: npt.NDArray[Any],
-    cells: IntArray,
-    part_cells: IntArray,
-    entry: FloatArray | None = None,
-) -> tuple[float, int]:
-    """Return the log-rank statistic of cells beyond a part of them: tests within each cell of the part, summed."""
-    chi2, df = 0.0, 0
-    for part in np.unique(part_cells):
-        members = part_cells == part
-        more_chi2, more_df = log_rank(
-            time[members], event[members], cells[members], None if entry is None else entry[members]
-        )
-        chi2, df = chi2 + more_chi2, df + more_df
-    return chi2, df
