@@ -62,7 +62,7 @@ def find_interactions(
     Where nothing is significant, and nothing else was asked for, a short search is done again for the smallest
     p-values: a reader wants to know how near the tuples came.
     """
-    found = _find(task, choice, checkpoint=checkpoint, progress=progress)
+    found = find_once(task, choice, checkpoint=checkpoint, progress=progress)
     caps, is_whole = task.caps, task.shard is None
     # Tests by a full model take longer than the search.
     is_short = caps.n_tests * task.study.n_samples <= _SHORT_SEARCH and task.comparison.model is None
@@ -70,10 +70,10 @@ def find_interactions(
     if len(found) or not (caps.is_default and is_whole and is_short and is_searched) or caps.method == "none":
         return found
     nearest = replace(task, caps=replace(caps, top=_N_SMALLEST))
-    return replace(found, smallest=_find(nearest, choice, checkpoint=None, progress=False, warns=False).tested)
+    return replace(found, smallest=find_once(nearest, choice, checkpoint=None, progress=False, warns=False).tested)
 
 
-def _find(
+def find_once(
     task: InteractionTask,
     choice: EngineChoice,
     *,

@@ -72,10 +72,11 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
     if missing := sorted(set(range(1, n_shards + 1)) - set(name_of)):
         listed = ", ".join(map(str, missing[:10])) + ", …" * (len(missing) > 10)
         raise ValueError(f"parts: {listed} of {n_shards} missing: search them, or add their files")
-    return _merged([part for _, part, _ in read])
+    return merged_parts([part for _, part, _ in read])
 
 
-def _merged(parts: list[Interactions]) -> Interactions:
+def merged_parts(parts: list[Interactions]) -> Interactions:
+    """Merge the parts of one search, each searched up to the p-value that the whole needs."""
     first = parts[0]
     s = first.settings
     caps = PValueCaps(s["p_adjust"], s["level"], first.n_tests, s["max_p"], s["top"])

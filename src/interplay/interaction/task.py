@@ -11,6 +11,7 @@ from interplay.base.arrays import IntArray
 from interplay.base.checks import check_choice, check_int, check_list, check_real, shown
 from interplay.codes.coder import MISSING_CHOICES
 from interplay.codes.survey import forced_kinds
+from interplay.interaction.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
 from interplay.interaction.coding import check_coding
 from interplay.interaction.family import TupleFamily, make_family
 from interplay.interaction.p_value_caps import PValueCaps, check_listed_method
@@ -20,6 +21,7 @@ from interplay.search.settings import MAX_PERMUTATIONS, SearchSettings, check_se
 from interplay.statistics.permutations.reach import check_reach
 from interplay.study.comparisons import Comparison
 from interplay.study.identifiers import warn_of_identifiers
+from interplay.study.offset import is_by_chromosome
 from interplay.study.sample_split import split_samples
 from interplay.study.study import Study, make_study
 from interplay.study.subsets import ColumnSubset
@@ -55,6 +57,8 @@ class InteractionTask:
         With groups only.
     shard : Shard or None
         The part of the search to do; None for all of it.
+    offsets : ChromosomeOffsets or None
+        Where the offset depends on the chromosomes of a tuple; then the study has none.
     split : (searched, held out) or None
         Numbers of the samples, with `holdout`.
     """
@@ -66,6 +70,7 @@ class InteractionTask:
     asked: dict[str, Any]
     n_permutations: int
     shard: Shard | None = None
+    offsets: ChromosomeOffsets | None = None
     split: tuple[IntArray, IntArray] | None = None
 
     @property
@@ -148,7 +153,7 @@ def check_interactions(
         strata=strata,
         groups=groups,
         covariates=covariates,
-        offset=offset,
+        offset=None if is_by_chromosome(offset) else offset,
         entry=entry,
         decision=decision,
         decision_divisions=decision_divisions,
@@ -158,6 +163,11 @@ def check_interactions(
     study.comparisons()  # strata must fit the classes
     check_coding(coding, study, missing=missing)
     table = study.table
+    not_given = {"groups": groups, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}
+    offsets = chromosome_offsets(offset, X, table, positions, not_given)
+    if offsets is not None:
+        replace(study, offset=offsets.without(())).check_offset()
+        positions = None if min_distance is None else positions
     checked = check_search_settings(
         table,
         dimensions=dimensions,
@@ -207,6 +217,7 @@ def check_interactions(
         },
         n_permutations=check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS),
         shard=part,
+        offsets=offsets,
         split=None
         if holdout is None
         else split_samples(holdout, study.outcome, study.strata, study.survival, seed=checked.random_state),
