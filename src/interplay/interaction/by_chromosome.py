@@ -24,7 +24,7 @@ from interplay.statistics.linkage import make_linkage
 def find_by_chromosome(task: InteractionTask, choice: EngineChoice, *, progress: Progress) -> Interactions:
     """Search the tuples of each set of chromosomes beside the offset without it; p-values are adjusted for all tuples.
 
-    The costs are those of one search of all tuples, once for each set but for the time that a short search takes.
+    Chromosomes of one size: searches of all sets count about 1.5 times the pairs of one search, or 3 times the triples.
     """
     assert task.offsets is not None
     searches = list(_searches(task))
