@@ -38,6 +38,18 @@ numbers$null <- list(
   martingale_entry = residuals(coxph(Surv(entry, time, event) ~ 1))
 )
 
+# Lin and Wei's covariance, of samples and of clusters of samples.
+for (ties in c("efron", "breslow")) {
+  for (name in c("plain", "entry", "all")) {
+    asked <- list(plain = Surv(time, event) ~ x1 + x2, entry = Surv(entry, time, event) ~ x1 + x2,
+                  all = Surv(entry, time, event) ~ x1 + x2 + strata(stratum) + offset(off))[[name]]
+    numbers[[paste("robust", name, ties)]] <- list(
+      samples = vcov(coxph(asked, ties = ties, robust = TRUE, id = i)),
+      clusters = vcov(coxph(asked, ties = ties, cluster = i %/% 4))
+    )
+  }
+}
+
 # Score tests of x1 given x2: no step from where x2 has its estimate and x1 is 0.
 for (ties in c("efron", "breslow")) {
   given <- coxph(Surv(entry, time, event) ~ x2 + strata(stratum) + offset(off), ties = ties)

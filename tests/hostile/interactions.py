@@ -17,6 +17,7 @@ def found(table: Any = X, y: Any = Y, **settings: Any) -> interplay.Interactions
 
 
 DONORS = np.arange(60) // 6
+LOCO = pd.DataFrame({"1": np.zeros(60), "2": np.ones(60)})
 TIMES = (np.linspace(1, 9, 60), np.ones(60))
 
 
@@ -125,10 +126,13 @@ AREA = Area(
         refused("a covariate that is the outcome", lambda: found(covariates=Y), "^covariates determine y"),
         refused("`offset` of another length", lambda: found(offset=[1, 2]), "^offset must have one value per sample"),
         refused("`offset` and three classes", lambda: found(y=np.arange(60) % 3, offset=X[:, 0]), "^offset is one"),
+        refused("`offset` by chromosome, no positions", lambda: found(offset=LOCO), "^positions of the variables"),
+        refused("`offset` by chromosome and `holdout`", lambda: found(offset=LOCO, holdout=9), "^holdout does not go"),
         refused("`entry` without times", lambda: found(entry=np.zeros(60)), "^entry is for times"),
-        refused("`covariates` and `holdout`", lambda: found(covariates=X[:, 0], holdout=9), "^covariates and holdout"),
-        refused("times and `holdout`", lambda: found(y=TIMES, holdout=9), "^times and holdout"),
-        refused("`replicate` with times", lambda: found(y=TIMES).replicate(X, Y), "has no test of times yet"),
+        refused("times and `holdout` of too few", lambda: found(y=TIMES, holdout=3), "leaves . events to test in"),
+        refused(
+            "`replicate` of times without times", lambda: found(y=TIMES).replicate(X, Y), "^y must be \\(time, event\\)"
+        ),
         refused("`engine=7`", lambda: found(engine=7), "engine must be"),
         refused("`pseudocount`", lambda: found(pseudocount=1), "pseudocount"),
         refused("`plot.why(0)` of no tuples", lambda: found(max_p=1e-9).plot.why(0), "^the result lists no tuples"),

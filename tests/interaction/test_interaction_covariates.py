@@ -248,20 +248,3 @@ def test_the_command_is_the_function(tmp_path, monkeypatch, capfd):
     )
     pd.testing.assert_frame_equal(interplay.load(tmp_path / "pairs").table, expected.table)
     assert "age, sex and the offset" in done.out
-
-
-def test_replications_do_not_leave_out_covariates_in_silence():
-    X, y, age, _ = explained()
-    found = interplay.interactions(X, y, covariates=age.rename("age"))
-    with pytest.warns(UserWarning, match=r"found given age \(logistic model\); replicate\(\) tests them without"):
-        assert found.replicate(X, y).significant
-    times = (np.arange(1.0, 801), np.ones(800))
-    for outcome, given, name in (
-        (y, {"covariates": age}, "covariates"),
-        (y, {"offset": age}, "offset"),
-        (times, {}, "times"),
-    ):
-        with pytest.raises(ValueError, match=f"^{name} and holdout cannot be given together"):
-            interplay.interactions(X, outcome, holdout=0.5, **given)
-    with pytest.raises(ValueError, match="has no test of times yet"):
-        interplay.interactions(X, times, top=1).replicate(X, times)

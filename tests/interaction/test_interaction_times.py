@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2, f
 from statsmodels.duration.hazard_regression import PHReg
+from statsmodels.duration.survfunc import SurvfuncRight
 
 import interplay
 from command_line import in_process
 from interplay.statistics.interaction.tested_times import TestedTimes
+from interplay.study.table import as_table
 
 Z = 1.959963984540054
 
@@ -88,6 +90,37 @@ def test_is_that_of_statsmodels(dimensions, given):
             assert tested.log_hr_alone[row, place] == pytest.approx(alone.params[-1], rel=1e-5)
 
 
+def lin_wei(time, event, columns, entry):
+    """Coefficients, and their covariance by plain loops over events, of times that all differ."""
+    fit = PHReg(time, columns, status=event * 1, entry=entry).fit(disp=0)
+    hazard = np.exp(columns @ fit.params)
+    residuals = np.zeros_like(columns)
+    for i in np.flatnonzero(event):
+        at_risk = (time >= time[i]) & (entry < time[i])
+        total = hazard[at_risk].sum()
+        apart = columns - hazard[at_risk] @ columns[at_risk] / total
+        residuals[i] += apart[i]
+        residuals[at_risk] -= apart[at_risk] * hazard[at_risk, None] / total
+    changes = residuals @ fit.cov_params()
+    return fit.params, changes.T @ changes
+
+
+def test_robust_variances_are_lin_and_weis():
+    """Hazards that are proportional hold."""
+    X, (time, event), age, entry = hazards()
+    found = interplay.interactions(X, (time, event), covariates=age, entry=entry, top=3)
+    for row in range(3):
+        columns, _ = columns_of(found, row, X, [age.to_numpy()])
+        coefficients, covariance = lin_wei(time, event, columns, entry)
+        wald = coefficients[-1] ** 2 / covariance[-1, -1]
+        assert found.table["p_robust"][row] == pytest.approx(f.sf(wald, 1, event.sum() - 6), rel=1e-4)
+    assert found.table["holds_robust"].tolist() == [True, False, False]
+    rare = X.assign(x1=np.arange(500) < 12, x4=np.arange(500) % 2 == 0)
+    ends = event & ~(rare.x1 & rare.x4).to_numpy()  # no event in one cell: no finite estimate
+    empty = interplay.interactions(rare, (time, ends), variables=["x1"], partners=["x4"], max_p=1)
+    assert np.isnan(empty.table["p_robust"]).all()
+
+
 def test_missing_values_are_left_out():
     X, (time, event), age, _ = hazards()
     gaps = X.mask(np.random.default_rng(1).random(X.shape) < 0.1)
@@ -125,6 +158,39 @@ def test_parts_threads_checkpoints_and_files_give_the_same(settings, tmp_path):
     assert f"times, {y[1].sum()} events" in found.summary()
 
 
+def test_curves_of_cells_are_those_of_statsmodels():
+    """Kaplan and Meier's, with entries, of the samples that have a level; of shards and replications too."""
+    X, (time, event), _, entry = hazards()
+    X["g"] = np.arange(500) % 3
+    gaps = X.mask(np.random.default_rng(1).random(X.shape) < 0.05)
+    call = {"missing": "omit", "entry": entry, "top": 3, "variables": ["x1"], "partners": ["x4", "g", "x2"]}
+    found = interplay.interactions(gaps, (time, event), **call)
+    assert len(found.survival_curves) == 3
+    again = found.replicate(gaps, (time, event), entry=entry)
+    parts = [interplay.interactions(gaps, (time, event), shard=(i, 2), **call) for i in (1, 2)]
+    merged = interplay.merge_interactions(parts)
+    for row, members in enumerate(found.table["members"]):
+        curves, counts = found.curves_of(row), found.counts_of(row)
+        columns = [gaps.columns.get_loc(name) for name in members]
+        codes = [found.cuts_of(v).codes(as_table(gaps).column(v), 0, omit_missing=True) for v in columns]
+        for i, cell in enumerate(curves.cell.tolist()):
+            where = np.unravel_index(cell, counts.counts.shape[:-1])
+            own = np.all([code == place for code, place in zip(codes, where, strict=True)], axis=0)
+            assert (curves.n_samples[i], curves.n_events[i]) == (own.sum(), event[own].sum())
+            expected = SurvfuncRight(time[own], event[own] * 1, entry=entry[own])
+            steps = slice(curves.start[i] + 1, curves.start[i + 1] - 1)
+            assert curves.time[steps] == pytest.approx(expected.surv_times)
+            assert curves.survival[steps] == pytest.approx(expected.surv_prob)
+        other = merged.curves_of(row)
+        assert (other.survival == curves.survival).all()
+        same = again.curves_of(again.tested.rows_of(found.tested.tuples)[row])
+        assert (same.survival == curves.survival).all()
+    lines = found.plot.why(0).lines
+    assert len(lines) == len(found.curves_of(0).cell)
+    with pytest.raises(ValueError, match="survival curves need an outcome that is a time"):
+        interplay.interactions(X, event, top=1).curves_of(0)
+
+
 def test_noise_is_not_listed():
     """Of 20 tables of noise at 0.05, with censoring that depends on age, which is given."""
     n_false = 0
@@ -142,7 +208,13 @@ def test_groups():
     found = interplay.interactions(X, y, covariates=age, groups=np.arange(600) // 2, n_permutations=39)
     assert found.significant == [("x1", "x4")]
     assert found.table["p_adjusted"].tolist() == [1 / 40]
-    assert np.isnan(found.tested.ci_low).all()
+    columns, _ = columns_of(found, 0, X, [age.to_numpy()])
+    fit = PHReg(y[0], columns, status=y[1] * 1).fit(disp=0, groups=np.arange(600) // 2)
+    interval = [fit.params[-1] - Z * fit.bse[-1], fit.params[-1] + Z * fit.bse[-1]]
+    assert [found.tested.ci_low[0], found.tested.ci_high[0]] == pytest.approx(interval, rel=1e-5)
+    p = f.sf((fit.params[-1] / fit.bse[-1]) ** 2, 1, min(y[1].sum() - 6, 299))
+    assert found.table["p_robust"].tolist() == pytest.approx([p], rel=1e-3)
+    assert "holds_robust" not in found.table
 
 
 def test_the_command_is_the_function(tmp_path, monkeypatch, capfd):

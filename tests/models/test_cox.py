@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import r_survival as r
-from interplay.models.cox import fit_cox, martingale_residuals
+from interplay.models.cox import (
+    fit_cox,
+    fit_in_risk_sets,
+    martingale_residuals,
+    sandwich_covariance,
+)
 from interplay.models.risk_sets import RiskSets
 
 
@@ -33,6 +38,23 @@ class TestAgainstR:
         assert fit.log_likelihood_null == pytest.approx(expected["log_likelihood_null"], rel=1e-12)
         found = martingale_residuals(r.time, r.event, columns=r.columns, ties=ties, **r.MODELS[model])
         assert found == pytest.approx(np.array(expected["martingale"]), abs=1e-8)
+
+    @pytest.mark.parametrize("ties", ["efron", "breslow"])
+    @pytest.mark.parametrize("model", list(r.MODELS))
+    def test_sandwich(self, model, ties):
+        """Lin and Wei's covariance: coxph(robust = TRUE), and cluster = ."""
+        given = dict(r.MODELS[model])
+        offset = given.pop("offset", None)
+        sets = RiskSets(r.time, r.event, ties=ties, **given)
+        fit = fit_in_risk_sets(sets, r.columns, offset)
+        expected = r.NUMBERS[f"robust {model} {ties}"]
+        for clusters, name in ((None, "samples"), (np.arange(80) // 4, "clusters")):
+            found = sandwich_covariance(sets, r.columns, fit, clusters)
+            assert found.ravel() == pytest.approx(expected[name], rel=1e-9)
+        more = np.column_stack([r.columns, r.columns[:, 0], np.ones(80)])  # no coefficients of their own
+        wide = sandwich_covariance(sets, more, fit_in_risk_sets(sets, more, offset))
+        assert wide[:2, :2].ravel() == pytest.approx(expected["samples"], rel=1e-9)
+        assert np.isnan(wide[2:]).all()
 
     def test_residuals_without_columns(self):
         expected = r.NUMBERS["null"]

@@ -580,6 +580,69 @@ def test_survival_curves_are_painted(visit, times_report, theme) -> None:
         assert painted(page, x, y, stroke), stroke
 
 
+@pytest.fixture(scope="module")
+def interactions_of_times(tmp_path_factory) -> tuple[interplay.Interactions, Path]:
+    """b and d change the hazard together; a name may hold anything."""
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(400, 4)), columns=["a", "b <i>", "c", "d"])
+    time = rng.exponential(np.where((X["b <i>"] > 0) ^ (X["d"] > 0), 3.0, 0.5))
+    censored = rng.exponential(4.0, 400)
+    result = interplay.interactions(X, (np.minimum(time, censored), time <= censored), top=2)
+    path = tmp_path_factory.mktemp("report") / "tuples.html"
+    result.to_html(path)
+    return result, path
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_survival_curves_of_interactions_are_painted(visit, interactions_of_times, theme) -> None:
+    result, path = interactions_of_times
+    page = visit(path, color_scheme=theme)
+    charts = page.locator("#cells .chart svg")
+    assert charts.count() == 2
+    charts.first.scroll_into_view_if_needed()
+    card = page.locator("#cells .card").first
+    keys = card.locator(".key").all_inner_texts()
+    curves = result.curves_of(0)
+    assert [key.partition(": ")[2] for key in keys] == [
+        f"{events} of {n}" for events, n in zip(curves.n_events, curves.n_samples, strict=True)
+    ]
+    assert keys[0].startswith("b <i> ≤ ")
+    behind = card.evaluate("(each) => getComputedStyle(each).backgroundColor")
+    lines = card.locator("path.curve").all()
+    assert len(lines) == card.locator("path.interval").count() == 4
+    strokes = [line.evaluate("(each) => getComputedStyle(each).stroke") for line in lines]
+    assert len(set(strokes)) == 4
+    for line, stroke in zip(lines, strokes, strict=True):
+        assert contrast(stroke, behind) > 3
+        place = line.evaluate(
+            """(path) => {
+              // Curves may lie on each other halfway: at its end each is by itself.
+              const end = path.getPointAtLength(path.getTotalLength() - 1);
+              const { x, y } = end.matrixTransform(path.getScreenCTM());
+              return [x, y];
+            }"""
+        )
+        assert painted(page, *place, stroke), stroke
+    # The last point of a curve is the share that is left at the end.
+    box = card.locator("path.axis").bounding_box()
+    for number, line in enumerate(lines):
+        end = line.evaluate("(path) => path.getPointAtLength(path.getTotalLength()).y")
+        low, high = (card.locator("path.axis").evaluate(f"(path) => path.getBBox().{each}") for each in ("y", "height"))
+        share = 1 - (end - low) / high
+        assert share == pytest.approx(curves.survival[curves.start[number + 1] - 1], abs=0.01)
+    assert box is not None
+    assert no_sideways_scroll(page)
+
+
+def test_interactions_of_classes_have_no_curves(visit, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    interplay.interactions(X, (X[:, 0] > 0) ^ (X[:, 1] > 0)).to_html(tmp_path / "pairs.html")
+    page = visit(tmp_path / "pairs.html", viewport=PHONE)
+    assert page.locator("#cells .card").count() == 1
+    assert page.locator("#cells .chart").count() == 0
+
+
 def channels(colour: str) -> list[int]:
     return [int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
 

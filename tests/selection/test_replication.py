@@ -8,7 +8,10 @@ import pytest
 from scipy import stats
 
 import interplay
+from interplay.selection.call import task_of
 from interplay.statistics.replication_test import NewSamples
+from interplay.study.full_model import FullModel
+from interplay.study.survival import Survival
 
 
 def mixed(seed: int, n: int = 700) -> tuple[pd.DataFrame, np.ndarray]:
@@ -107,8 +110,76 @@ def test_times_are_tested_in_coxs_model():
     time, event = rng.exponential(np.exp(-0.5 * base[0] - 0.2 * own[0])), rng.random(200) < 0.7
     fits = [PHReg(time, np.vstack(rows).T, status=event, ties="efron").fit() for rows in ([base], [base, own])]
     chi2 = 2 * (fits[1].llf - fits[0].llf)
-    found = NewSamples(time=time, event=event).log_p(own, base)
+    found = NewSamples(model=FullModel(Survival(time, event), np.empty((200, 0)))).log_p(own, base)
     assert np.exp(found) == pytest.approx(stats.chi2.sf(chi2, 1), rel=1e-4)
+
+
+def test_covariates_offsets_and_entries_are_those_of_statsmodels():
+    import statsmodels.api as sm
+    from statsmodels.duration.hazard_regression import PHReg
+
+    rng = np.random.default_rng(5)
+    n = 900
+    X = rng.normal(size=(n, 6))
+    age, known, entry = rng.normal(size=n), 0.5 * rng.normal(size=n), rng.uniform(0, 0.1, n)
+    signal = 0.7 * X[:, 2] + age + known
+    time, end = entry + rng.exponential(np.exp(-signal)), entry + rng.exponential(2.0, n)
+    times = (np.minimum(time, end), time <= end)
+    ill = (rng.random(n) < 1 / (1 + np.exp(-signal))).astype(int)
+    half, rest = slice(0, 450), slice(450, n)
+
+    def of(part, **more):
+        return {"covariates": age[part], "offset": known[part], **more}
+
+    scores = stats.norm.ppf((stats.rankdata(X[rest, 2]) - 0.5) / 450)
+    columns = np.column_stack([age[rest], scores])
+    found = interplay.select(X[half], ill[half], dimensions=(1, 2), random_state=0, **of(half))
+    again = found.replicate(X[rest], ill[rest], **of(rest)).table.set_index("variable")
+    family = {"family": sm.families.Binomial(), "offset": known[rest]}
+    fits = [sm.GLM(ill[rest], sm.add_constant(c), **family).fit(tol=1e-12) for c in (columns, columns[:, :1])]
+    assert again.loc["x2", "p_value"] == pytest.approx(stats.chi2.sf(2 * (fits[0].llf - fits[1].llf), 1), rel=1e-4)
+    y = [tuple(each[part] for each in times) for part in (half, rest)]
+    found = interplay.select(X[half], y[0], dimensions=(1, 2), random_state=0, **of(half, entry=entry[half]))
+    again = found.replicate(X[rest], y[1], **of(rest, entry=entry[rest])).table.set_index("variable")
+    same = {"status": y[1][1] * 1, "ties": "efron", "entry": entry[rest], "offset": known[rest]}
+    fits = [PHReg(y[1][0], c, **same).fit(disp=0) for c in (columns, columns[:, :1])]
+    assert again.loc["x2", "p_value"] == pytest.approx(stats.chi2.sf(2 * (fits[0].llf - fits[1].llf), 1), rel=1e-4)
+    with pytest.warns(UserWarning, match="without covariates the new samples are tested for something else"):
+        found.replicate(X[rest], y[1], offset=known[rest], entry=entry[rest])
+
+
+def test_held_out_times_are_not_cut():
+    """A holdout is a search of one part, and a replication in the other: with covariates, offset and entry."""
+    rng = np.random.default_rng(6)
+    n = 700
+    X = pd.DataFrame(rng.normal(size=(n, 8)), columns=list("abcdefgh"))
+    age, known, entry = rng.normal(size=n), 0.3 * rng.normal(size=n), rng.uniform(0, 0.1, n)
+    signal = (0.6 * X.c + 0.9 * np.sign(X.e * X.f) + 0.5 * age + known).to_numpy()
+    time, end = entry + rng.exponential(np.exp(-signal)), entry + rng.exponential(3.0, n)
+    y = (np.minimum(time, end), time <= end)
+    beside = {"covariates": age, "offset": known, "entry": entry}
+    result = interplay.select(X, y, holdout=0.4, dimensions=(1, 2), random_state=1, **beside)
+    searched, held_out = task_of(X=X, y=y, holdout=0.4, dimensions=(1, 2), random_state=1, **beside).split
+
+    def of(rows):
+        return (
+            X.iloc[rows].reset_index(drop=True),
+            tuple(each[rows] for each in y),
+            {n: v[rows] for n, v in beside.items()},
+        )
+
+    X1, y1, beside1 = of(searched)
+    X2, y2, beside2 = of(held_out)
+    first = interplay.select(X1, y1, dimensions=(1, 2), random_state=1, **beside1)
+    assert first.relevant == result.relevant
+    again = first.replicate(X2, y2, **beside2)
+    pd.testing.assert_frame_equal(result.replication.table, again.table, rtol=1e-5)
+    assert {"c", "e", "f"} <= set(result.replication.replicated)
+    assert result.settings["decision"] == "number"
+    pairs = result.replication.interactions
+    assert pairs.significant == [("e", "f")]
+    assert pairs.is_of_times
+    assert pairs.table["log_hr"].tolist() == pytest.approx(again.interactions.table["log_hr"].tolist(), rel=1e-5)
 
 
 def test_selections_of_times_numbers_and_several_classes_replicate():
@@ -122,8 +193,7 @@ def test_selections_of_times_numbers_and_several_classes_replicate():
     assert set(again.replicated) >= {"x2", "x5"}
     with pytest.raises(ValueError, match=r"^y must be \(time, event\)"):
         found.replicate(X[rest], time[rest])
-    with pytest.raises(ValueError, match="were not tested again"):
-        again.interactions  # noqa: B018
+    assert again.interactions.is_of_times
     numbers = interplay.select(X[half], signal[half] + rng.normal(size=400), random_state=0)
     assert set(numbers.replicate(X[rest], signal[rest] + rng.normal(size=400)).replicated) >= {"x2", "x5"}
     three = np.digitize(signal + 0.5 * rng.normal(size=800), [-0.6, 0.6]).astype(str)

@@ -213,9 +213,15 @@ NEW_SAMPLES = arguments_in(
     X : table-like, (n_samples, n_vars)
         The table of the new samples. Variables are matched by name; additional variables are ignored.
     y : (n_samples,) array-like, or str
-        Their outcome, with the same classes, or the name of its column.
+        Their outcome, with the same classes, or the name of its column; of times (time, event).
     strata : (n_samples,) array-like, table-like, or str, optional
         Strata of the new samples, to test within them.
+    covariates : table-like, (n_samples,) array-like, str or list of str, optional
+        Covariates of the new samples, which tests are given.
+    offset : (n_samples,) array-like or str, optional
+        The known part of the outcome of each new sample.
+    entry : (n_samples,) array-like or str, optional
+        With times: from when on each new sample was observed.
     p_adjust : str, optional
         Adjustment of p-values; by default that of the search.
     """

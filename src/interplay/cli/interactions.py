@@ -62,6 +62,9 @@ _OWN = (
            "positions are known, else the most correlated columns]"),
     option("--dense", metavar="FILE",
            help="With --tagging: a denser table of the same samples, such as imputed genotypes in a .bed file."),
+    option("--loco", metavar="FILE",
+           help="Instead of --offset: predictions of REGENIE that leave out one chromosome each (.loco). A tuple is "
+           "tested beside the prediction without the chromosomes of its members."),
     option("--holdout", metavar="SHARE|N",
            help="Keep this share, or number, of the samples out of the search, and test "
            "the found tuples in them."),
@@ -88,7 +91,7 @@ def interactions(
     outputs = Outputs.taken_from(values)
     asked = _tagging_asked(values)
     inputs = [data, config, values["positions"], values["target_file"], values["sample_file"]]
-    inputs.append(asked.get("dense"))
+    inputs += [asked.get("dense"), values["loco"]]
     outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
@@ -97,13 +100,19 @@ def interactions(
     record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **as_typed}
     arguments["variables"], arguments["partners"] = _listed(values["variables"]), _listed(values["partners"])
     arguments["holdout"] = _holdout(values["holdout"])
+    if (loco := arguments.pop("loco")) is not None:
+        if arguments["offset"] is not None:
+            raise click.UsageError("--loco does not go with --offset: leave one of them out")
+        from interplay.readers.genotypes.loco import read_loco
+
+        arguments["offset"] = read_loco(loco)
     if values["positions"] is not None:
         from interplay.readers.genotypes.bed import read_positions
 
         arguments["positions"] = read_positions(values["positions"])
     if asked:
         asked["positions"] = arguments.get("positions")
-        if arguments["min_distance"] is None:
+        if arguments["min_distance"] is None and loco is None:
             arguments["positions"] = None
     if shard is not None and arguments["random_state"] is None:
         arguments["random_state"] = 0  # the same for all parts

@@ -24,6 +24,8 @@ The path of every question: call → study → plan → search (into a sink) →
     relabeled_screen.py     many labelings  → the smallest p-values of each
     tuple_samples.py        a tuple         → levels of its members, sample by sample
     beside_smooth.py        significant tuples of cut numbers tested again beside smooth effects of the numbers
+    chromosome_offsets.py   predictions without one chromosome each → offsets without any set of chromosomes
+    by_chromosome.py        a search for each set of chromosomes → one list of all tuples
     in_model.py             tuples          → their tests with covariates, an offset or times, by the full model
     merge.py                parts of all shards → one result     `merge_interactions`
 

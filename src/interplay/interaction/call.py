@@ -11,6 +11,7 @@ from interplay.base.calls import checked
 from interplay.base.progress import Progress, check_progress
 from interplay.codes.coder import Discrete
 from interplay.engines.choice import AsEngine, check_engine
+from interplay.interaction.by_chromosome import find_by_chromosome
 from interplay.interaction.find import find_interactions
 from interplay.interaction.in_groups import find_in_groups
 from interplay.interaction.task import check_interactions
@@ -130,6 +131,12 @@ def interactions(
         ...
 
         p-values, effects and intervals are those of the full model, with and without the interaction.
+    offset : (n_samples,) array-like, str or DataFrame, optional
+        ...
+
+        A table of predictions that leave out one chromosome each (`interplay.genetics.read_loco`) is used chromosome by
+        chromosome: a tuple is tested beside the prediction without the chromosomes of its members. Samples are matched
+        by name where X has names, chromosomes by `positions`, or those of the file of genotypes.
     decision
         ...
 
@@ -201,9 +208,11 @@ def interactions(
     choice = check_engine(engine, n_jobs=n_jobs, kind="screen")
     if task.study.groups is not None:
         return find_in_groups(task, choice, progress=progress)
+    if task.offsets is not None:
+        return find_by_chromosome(task, choice, progress=progress)
     searched, held_out = task.parts()
     found = find_interactions(searched, choice, checkpoint=kept, progress=progress)
-    return found if held_out is None else replicate_in(found, held_out.table, held_out.y, held_out.strata)
+    return found if held_out is None else replicate_in(found, held_out)
 
 
 #: Checks arguments of `interactions`; an argument that is not given has the default of `interactions`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from math import comb
 from typing import Any
@@ -33,6 +33,8 @@ class TupleFamily:
     positions : Positions or None
     min_distance : float
         Members on one chromosome must be as far apart.
+    spans : (n,) int64 or None
+        Sets of variables, numbered from 0: every tuple must have members of all; None for no such rule.
     """
 
     n_vars: int
@@ -43,6 +45,7 @@ class TupleFamily:
     partners: BoolArray | None = None
     positions: Positions | None = None
     min_distance: float = 0.0
+    spans: IntArray | None = None
 
     @property
     def n_columns(self) -> int:
@@ -51,7 +54,35 @@ class TupleFamily:
     @property
     def asked_for(self) -> BoolArray | None:
         """Variables of which every tuple must have one, for the search: finds outside the family are left out."""
+        if self.first is None and self.spans is not None and self.spans.any():
+            sizes = np.bincount(self.spans)
+            return np.asarray(self.spans == sizes.argmin())
         return self.first
+
+    def spanning(self, number: IntArray, wanted: tuple[int, ...]) -> TupleFamily | None:
+        """Return the tuples of the family with members of all `wanted` sets, and of no other; None if there is none.
+
+        Parameters
+        ----------
+        number : (n_vars,) int64
+            The set of each variable.
+        """
+        columns = np.arange(self.n_vars) if self.columns is None else self.columns
+        kept = np.flatnonzero(np.isin(number[columns], wanted))
+        first, partners = (None if each is None else each[kept] for each in (self.first, self.partners))
+        spans = np.searchsorted(np.sort(wanted), number[columns[kept]])
+        has_first = first is None or bool(first.any())
+        if len(kept) < self.dimensions or len(np.unique(spans)) < len(wanted) or not has_first:
+            return None
+        return replace(
+            self,
+            columns=columns[kept],
+            require="any" if first is None else self.require,
+            first=first,
+            partners=partners,
+            positions=None if self.positions is None else self.positions.of(kept),
+            spans=spans,
+        )
 
     def holds(self, tuples: IntArray) -> BoolArray:
         """Say which of the tuples, numbers of `columns`, belong to the family; they fulfil `asked_for` already."""
@@ -68,6 +99,10 @@ class TupleFamily:
             for i, j in combinations(range(self.dimensions), 2):
                 same = (chromosome[:, i] == chromosome[:, j]) & (chromosome[:, i] != NOWHERE)
                 inside &= ~(same & (np.abs(position[:, i] - position[:, j]) < self.min_distance))
+        if self.spans is not None:
+            of_members = self.spans[tuples]
+            for each in range(int(self.spans.max()) + 1):
+                inside &= (of_members == each).any(axis=1)
         return inside
 
     def first_tuples(self, n: int) -> IntArray:

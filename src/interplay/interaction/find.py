@@ -14,7 +14,7 @@ from interplay.base.arrays import IntArray, NumberOutcome
 from interplay.base.progress import Progress, part, show_progress
 from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
-from interplay.codes.tuple_counts import MAX_KEPT
+from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.engines.choice import EngineChoice
 from interplay.interaction.beside_smooth import beside_smooth
 from interplay.interaction.in_model import in_model, screen_cap
@@ -24,6 +24,7 @@ from interplay.interaction.screen import ScreenedTuples, screen_tuples
 from interplay.interaction.sparse_tuples import is_sparse, warn_of_sparse_tuples
 from interplay.interaction.task import InteractionTask
 from interplay.interaction.tests import Tables, kept_counts, make_tuple_tests, tuple_tables
+from interplay.interaction.tuple_samples import tuple_samples
 from interplay.results.interactions import Interactions
 from interplay.results.provenance import search_record
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping
@@ -35,6 +36,7 @@ from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.
@@ -60,7 +62,7 @@ def find_interactions(
     Where nothing is significant, and nothing else was asked for, a short search is done again for the smallest
     p-values: a reader wants to know how near the tuples came.
     """
-    found = _find(task, choice, checkpoint=checkpoint, progress=progress)
+    found = find_once(task, choice, checkpoint=checkpoint, progress=progress)
     caps, is_whole = task.caps, task.shard is None
     # Tests by a full model take longer than the search.
     is_short = caps.n_tests * task.study.n_samples <= _SHORT_SEARCH and task.comparison.model is None
@@ -68,10 +70,10 @@ def find_interactions(
     if len(found) or not (caps.is_default and is_whole and is_short and is_searched) or caps.method == "none":
         return found
     nearest = replace(task, caps=replace(caps, top=_N_SMALLEST))
-    return replace(found, smallest=_find(nearest, choice, checkpoint=None, progress=False, warns=False).tested)
+    return replace(found, smallest=find_once(nearest, choice, checkpoint=None, progress=False, warns=False).tested)
 
 
-def _find(
+def find_once(
     task: InteractionTask,
     choice: EngineChoice,
     *,
@@ -325,6 +327,7 @@ def named_result(
         outcome, sizes = outcome_cuts(study.y, study.outcome), study.outcome.sizes
     cuts = [variable_cuts(coder, v) for v in np.unique(tested.tuples).tolist()]
     first, where = tested.tuples[:MAX_KEPT], tested.discretization[:MAX_KEPT].tolist()
+    counts = list(kept_counts(coder, tables, first, where, omit_missing=task.omits_missing))
     return Interactions(
         names=list(study.table.names),
         tested=replace(tested, tuples=task.numbers(tested.tuples)),
@@ -332,14 +335,25 @@ def named_result(
         outcome=outcome,
         class_sizes=dict(zip(outcome.labels, sizes.tolist(), strict=True)),
         cuts=tuple(replace(cut, variable=int(task.numbers(np.array(cut.variable)))) for cut in cuts),
-        counts=tuple(
-            replace(counts, members=task.numbers(counts.members))
-            for counts in kept_counts(coder, tables, first, where, omit_missing=task.omits_missing)
-        ),
+        counts=tuple(replace(one, members=task.numbers(one.members)) for one in counts),
+        survival_curves=_curves(task, coded, counts[:MAX_TUPLES]),
         settings=settings,
         provenance=provenance,
         linkage=_linkage(task, tested, coded),
     )
+
+
+def _curves(task: InteractionTask, coded: CodedComparison, counts: list[TupleCounts]) -> tuple[SurvivalCurves, ...]:
+    """Return the curves of the cells of tuples that were counted, where there are times."""
+    times = task.study.survival
+    if times is None:
+        return ()
+    found = []
+    for one in counts:
+        samples = tuple_samples(coded, one.members, one.discretization, omit_missing=task.omits_missing)
+        curves = tuple_curves(times, samples.known, samples.levels, one)
+        found.append(replace(curves, members=task.numbers(curves.members)))
+    return tuple(found)
 
 
 def _linkage(task: InteractionTask, tested: TupleTests, coded: CodedComparison) -> Linkage | None:

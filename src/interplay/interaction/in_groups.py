@@ -32,6 +32,7 @@ from interplay.results.provenance import search_record
 from interplay.search.permutations import about_relabelings, allowed_relabelings, permuted_outcomes
 from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
+from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
@@ -124,7 +125,9 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
 
 
 def _of_independent(listed: TupleTests) -> tuple[str, ...]:
-    """Return the fields that hold for independent samples only."""
+    """Return the fields that hold for independent samples only; robust variances of times are those of groups."""
+    if isinstance(listed, TestedTimes):
+        return ("robust_adjusted",)
     beside = ("robust_log_p", "robust_adjusted", "other_log_p", "other_adjusted")
     of_classes = ("reri_low", "reri_high") if isinstance(listed, TestedTuples) else ()
     return ("ci_low", "ci_high", *(beside if isinstance(listed, TestedNumbers) else of_classes))

@@ -7,24 +7,18 @@ that the screen left out has p = 1, so that p-values are valid whatever the scre
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import Any
-
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.codes.coded import CodedComparison
-from interplay.interaction.tuple_samples import TupleSamples, tuple_samples
-from interplay.statistics.interaction.beside_test import nested_models
-from interplay.statistics.interaction.model_test import ModelTest, model_test
+from interplay.interaction.tuple_samples import tuple_samples
+from interplay.statistics.interaction.model_test import ModelTest
+from interplay.statistics.interaction.tested_in_model import hazards_alone, tuple_in_model, with_model_tests
 from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
-from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
-from interplay.statistics.model_fit import coefficients_of
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
-from interplay.study.full_model import of_samples
-from interplay.study.survival import Survival
 
 #: The screen lists p-values of residuals up to as many times the cap: more of small ones, which are far from those of
 #: the full model where these are tiny. It lists these p-values, or as many tuples, in any case.
@@ -57,9 +51,10 @@ def in_model(
 
     `coded` has the outcome that is shown.
     """
-    model = coded.comparison.model
+    model, outcome = coded.comparison.model, coded.comparison.outcome
     assert model is not None
     n_discretizations = coded.coder.discretizations
+    groups = None if coded.comparison.groups is None else coded.comparison.groups.codes
     bar = np.log(max_p / n_discretizations)
     # A missing value that is left out is no level.
     n_levels = np.maximum(coded.coder.n_levels, 2) - (coded.has_missing_level & omit_missing)
@@ -67,83 +62,16 @@ def in_model(
     def test(row: int) -> ModelTest:
         members, d = tested.tuples[row], int(tested.discretization[row])
         samples = tuple_samples(coded, members, d, omit_missing=omit_missing, coding=coding)
-        nothing = np.empty((len(samples.known), 0))
-        models = nested_models(
-            coded.comparison.outcome,
-            samples.levels,
-            nothing,
-            known=samples.known,
-            stratum=samples.stratum,
-            dosages=samples.dosages,
-        )
-        return model_test(model, models, _product(samples, models.rows, n_levels[members]), max_log_p=bar)
+        return tuple_in_model(model, outcome, samples, n_levels[members], max_log_p=bar, groups=groups)
+
+    def alone(kept: TupleTests) -> FloatArray:
+        def levels_of(v: int, d: int) -> IntArray:
+            return coded.coder.codes_of(d, np.array([v])).codes[0].astype(np.int64)
+
+        return hazards_alone(kept, model, lambda v: int(n_levels[v]), levels_of)
 
     found = map_in_threads(test, range(len(tested)), n_threads)
     kept = [row for row, one in enumerate(found) if one.log_p <= bar]
     tested, found = tested.chosen(np.array(kept, dtype=np.int64)), [found[row] for row in kept]
-    log_p = np.array([one.log_p for one in found]).reshape(-1) + np.log(n_discretizations)
-    common: dict[str, Any] = {
-        "df": np.array([one.df for one in found], dtype=np.int64),
-        "log_p": np.minimum(log_p, 0.0),
-        "ci_low": np.array([one.low for one in found], dtype=np.float64),
-        "ci_high": np.array([one.high for one in found], dtype=np.float64),
-    }
-    chi2, effect = (np.array([getattr(one, name) for one in found], dtype=np.float64) for name in ("chi2", "effect"))
-    is_tested = common["df"] > 0
-    by_model = np.where(is_tested, METHODS.index("model"), METHODS.index("sparse"))
-    if isinstance(tested, TestedTuples):
-        # Excess risks of counts are not those given covariates.
-        none = {name: np.full(len(tested), np.nan) for name in ("reri", "reri_low", "reri_high")}
-        return replace(tested, chi2=chi2, log_or=effect, method=by_model, **common, **none)
-    assert isinstance(tested, TestedNumbers)
-    if isinstance(model.outcome, Survival):
-        of_all = {field.name: getattr(tested, field.name) for field in fields(TupleTests)}
-        alone = _alone(tested, coded, n_levels)
-        return TestedTimes(**(of_all | common | {"method": by_model}), chi2=chi2, log_hr=effect, log_hr_alone=alone)
-    df_residual = np.array([one.df_residual for one in found], dtype=np.int64)
-    outcome = coded.comparison.outcome
-    assert isinstance(outcome, NumberOutcome)
-    spread = float(outcome.values.std(ddof=1)) if np.isfinite(outcome.values).all() else np.nan
-    return replace(
-        tested,
-        f=np.array([one.f for one in found], dtype=np.float64),
-        df_residual=df_residual,
-        robust_log_p=np.minimum(
-            np.array([one.robust_log_p for one in found], dtype=np.float64) + np.log(n_discretizations), 0.0
-        ),
-        effect=effect,
-        effect_sd=effect / spread,
-        **common,
-    )
-
-
-def _product(samples: TupleSamples, rows: IntArray, n_levels: IntArray) -> FloatArray | None:
-    """Return the column of the interaction where it is one: of dosages, or of two levels each."""
-    if samples.dosages is not None:
-        columns = [x - x.mean() for x in samples.dosages]
-    elif (n_levels == 2).all():
-        columns = [levels.astype(np.float64) for levels in samples.levels]
-    else:
-        return None
-    product = np.prod(columns, axis=0)
-    return np.asarray(product[np.searchsorted(samples.known, rows)])
-
-
-def _alone(tested: TupleTests, coded: CodedComparison, n_levels: IntArray) -> FloatArray:
-    """Return the log hazard ratio of each member of two levels by itself, (n, k), in samples that have a level."""
-    model = coded.comparison.model
-    assert model is not None
-    alone = np.full(tested.tuples.shape, np.nan)
-    known: dict[tuple[int, int], float] = {}
-    for row, members in enumerate(tested.tuples.tolist()):
-        d = int(tested.discretization[row])
-        for place, v in enumerate(members):
-            if n_levels[v] != 2:
-                continue
-            if (v, d) not in known:
-                levels = coded.coder.codes_of(d, np.array([v])).codes[0].astype(np.float64)
-                rows = np.flatnonzero(levels < 2)
-                here = model if len(rows) == model.n_samples else of_samples(model, rows)
-                known[v, d] = float(coefficients_of(here, levels[rows, np.newaxis]).estimate[0])
-            alone[row, place] = known[v, d]
-    return alone
+    assert isinstance(tested, TestedTuples | TestedNumbers)
+    return with_model_tests(tested, found, model, outcome, alone, n_discretizations=n_discretizations)

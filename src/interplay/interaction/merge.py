@@ -26,6 +26,7 @@ from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.survival.survival_curves import MAX_TUPLES
 
 
 def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
@@ -71,10 +72,11 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
     if missing := sorted(set(range(1, n_shards + 1)) - set(name_of)):
         listed = ", ".join(map(str, missing[:10])) + ", …" * (len(missing) > 10)
         raise ValueError(f"parts: {listed} of {n_shards} missing: search them, or add their files")
-    return _merged([part for _, part, _ in read])
+    return merged_parts([part for _, part, _ in read])
 
 
-def _merged(parts: list[Interactions]) -> Interactions:
+def merged_parts(parts: list[Interactions]) -> Interactions:
+    """Merge the parts of one search, each searched up to the p-value that the whole needs."""
     first = parts[0]
     s = first.settings
     caps = PValueCaps(s["p_adjust"], s["level"], first.n_tests, s["max_p"], s["top"])
@@ -88,7 +90,8 @@ def _merged(parts: list[Interactions]) -> Interactions:
     variables = set(found.tuples.ravel().tolist())
     cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}
     counts = {(one.discretization, *one.members.tolist()): one for part in parts for one in part.counts}
-    listed = np.column_stack([found.discretization, found.tuples]).tolist()
+    curves = {(one.discretization, *one.members.tolist()): one for part in parts for one in part.survival_curves}
+    listed = [tuple(row) for row in np.column_stack([found.discretization, found.tuples]).tolist()]
     provenance = merged_record([part.provenance for part in parts]) | {
         "tested": sum(part.provenance["tested"] for part in parts),
         "searched_up_to_p": cap,
@@ -97,7 +100,8 @@ def _merged(parts: list[Interactions]) -> Interactions:
         first,
         tested=found,
         cuts=tuple(cuts[v] for v in sorted(cuts)),
-        counts=tuple(counts[row] for row in map(tuple, listed) if row in counts)[:MAX_KEPT],
+        counts=tuple(counts[row] for row in listed if row in counts)[:MAX_KEPT],
+        survival_curves=tuple(curves[row] for row in listed if row in curves)[:MAX_TUPLES],
         settings=s | {"shard": None},
         provenance=provenance,
     )

@@ -11,6 +11,7 @@ from interplay.base.arrays import IntArray
 from interplay.base.checks import check_choice, check_int, check_list, check_real, shown
 from interplay.codes.coder import MISSING_CHOICES
 from interplay.codes.survey import forced_kinds
+from interplay.interaction.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
 from interplay.interaction.coding import check_coding
 from interplay.interaction.family import TupleFamily, make_family
 from interplay.interaction.p_value_caps import PValueCaps, check_listed_method
@@ -20,6 +21,7 @@ from interplay.search.settings import MAX_PERMUTATIONS, SearchSettings, check_se
 from interplay.statistics.permutations.reach import check_reach
 from interplay.study.comparisons import Comparison
 from interplay.study.identifiers import warn_of_identifiers
+from interplay.study.offset import is_by_chromosome
 from interplay.study.sample_split import split_samples
 from interplay.study.study import Study, make_study
 from interplay.study.subsets import ColumnSubset
@@ -55,6 +57,8 @@ class InteractionTask:
         With groups only.
     shard : Shard or None
         The part of the search to do; None for all of it.
+    offsets : ChromosomeOffsets or None
+        Where the offset depends on the chromosomes of a tuple; then the study has none.
     split : (searched, held out) or None
         Numbers of the samples, with `holdout`.
     """
@@ -66,6 +70,7 @@ class InteractionTask:
     asked: dict[str, Any]
     n_permutations: int
     shard: Shard | None = None
+    offsets: ChromosomeOffsets | None = None
     split: tuple[IntArray, IntArray] | None = None
 
     @property
@@ -82,9 +87,7 @@ class InteractionTask:
         """Return the task of the samples that are searched, and the samples that are held out, if there are any."""
         if self.split is None:
             return self, None
-        searched, held_out = (
-            self.study.of_samples(rows, decision_divisions=self.asked["decision_divisions"]) for rows in self.split
-        )
+        searched, held_out = (self.study.of_samples(rows) for rows in self.split)
         return replace(self, study=searched, split=None), held_out
 
     @cached_property
@@ -150,7 +153,7 @@ def check_interactions(
         strata=strata,
         groups=groups,
         covariates=covariates,
-        offset=offset,
+        offset=None if is_by_chromosome(offset) else offset,
         entry=entry,
         decision=decision,
         decision_divisions=decision_divisions,
@@ -160,6 +163,11 @@ def check_interactions(
     study.comparisons()  # strata must fit the classes
     check_coding(coding, study, missing=missing)
     table = study.table
+    not_given = {"groups": groups, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}
+    offsets = chromosome_offsets(offset, X, table, positions, not_given)
+    if offsets is not None:
+        replace(study, offset=offsets.without(())).check_offset()
+        positions = None if min_distance is None else positions
     checked = check_search_settings(
         table,
         dimensions=dimensions,
@@ -187,13 +195,6 @@ def check_interactions(
     part = None if shard is None else Shard.parse(shard)
     if part is not None and holdout is not None:
         raise ValueError("shard and holdout cannot be given together: merge all parts, then replicate in other samples")
-    if study.model is not None and holdout is not None:
-        given = "times" if study.survival is not None else "offset" if study.covariates is None else "covariates"
-        raise ValueError(
-            f"{given} and holdout cannot be given together: tests in samples that are kept out have no covariates, "
-            "offset or times yet; search some of the samples, and test those tuples in the others by interactions("
-            "variables=…)"
-        )
     task = InteractionTask(
         study,
         checked,
@@ -216,9 +217,10 @@ def check_interactions(
         },
         n_permutations=check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS),
         shard=part,
+        offsets=offsets,
         split=None
         if holdout is None
-        else split_samples(holdout, study.outcome, study.strata, seed=checked.random_state),
+        else split_samples(holdout, study.outcome, study.strata, study.survival, seed=checked.random_state),
     )
     if study.groups is not None:
         _check_groups(task, {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint})

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import IntArray, NumberOutcome
 from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import variable_cuts
-
-
-class TupleSamples(NamedTuple):
-    """The samples that have a level of every member of a tuple.
-
-    Attributes
-    ----------
-    known : (n_known,) int64
-        Their numbers.
-    levels : (k, n_known) int64
-    stratum : (n_known,) int64, or None
-    dosages : list of (n_known,) float64, or None
-        Where the product of dosages is tested.
-    """
-
-    known: IntArray
-    levels: IntArray
-    stratum: IntArray | None
-    dosages: list[FloatArray] | None
+from interplay.statistics.interaction.tested_in_model import TupleSamples
 
 
 def tuple_samples(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray
+from interplay.base.arrays import FloatArray, numbered
 from interplay.models.linear import independent_places, with_dependent
 from interplay.models.newton import largest_likelihood
 from interplay.models.risk_sets import RiskSets
@@ -110,6 +110,58 @@ def fit_in_risk_sets(sets: RiskSets, columns: FloatArray, offset: FloatArray | N
     of_kept = scale[places]
     coefficients, covariance = with_dependent(found[0] / of_kept, inverse / np.outer(of_kept, of_kept), places, m)
     return CoxFit(coefficients, covariance, value, null, log_hazard, len(places))
+
+
+def sandwich_covariance(
+    sets: RiskSets, columns: FloatArray, fit: CoxFit, clusters: npt.NDArray[Any] | None = None
+) -> FloatArray:
+    """Return the covariance of coefficients that holds where hazards are not proportional (Lin and Wei, 1989).
+
+    That of ``coxph(…, robust = TRUE)`` in R, and of ``coxph(…, cluster = …)`` with clusters.
+
+    Parameters
+    ----------
+    columns : (n_samples, n_columns) float64
+        Those that were fitted.
+    clusters : (n_samples,) int64, optional
+        Samples of one cluster need not be independent.
+
+    Examples
+    --------
+    >>> sets = RiskSets(np.arange(1.0, 9.0), np.ones(8, dtype=bool))
+    >>> columns = np.array([[0.0], [0], [1], [0], [1], [1], [0], [1]])
+    >>> fit = fit_in_risk_sets(sets, columns)
+    >>> fit.covariance.round(4).tolist(), sandwich_covariance(sets, columns, fit).round(4).tolist()
+    ([[0.6033]], [[0.4781]])
+    """
+    known = np.isfinite(np.diag(fit.covariance))
+    centred, scale = _comparable(sets, columns)
+    residuals = score_residuals(sets, np.ascontiguousarray(centred[:, known].T), fit.log_hazard) * scale[known, None]
+    # How much each coefficient changes without a sample, or without a cluster.
+    changes = fit.covariance[np.ix_(known, known)] @ residuals
+    if clusters is not None:
+        number = numbered(clusters)
+        changes = np.array([np.bincount(number, weights=one) for one in changes])
+    covariance = np.full(fit.covariance.shape, np.nan)
+    covariance[np.ix_(known, known)] = changes @ changes.T
+    return covariance
+
+
+def score_residuals(sets: RiskSets, rows: FloatArray, log_hazard: FloatArray) -> FloatArray:
+    """Return the part of each sample in the gradient of the partial log-likelihood, (n_columns, n_samples).
+
+    Parameters
+    ----------
+    rows : (n_columns, n_samples) float64
+        Columns of the model.
+    log_hazard : (n_samples,) float64
+    """
+    hazard, at_risk = hazards_at_risk(sets, log_hazard)
+    means = sets.at_events(hazard * rows) / at_risk
+    residuals = -hazard * (rows * sets.over_events(1.0 / at_risk) - sets.over_events(means / at_risk))
+    # Of events at one time each sample has an equal part of all means.
+    residuals[:, sets.samples] += rows[:, sets.samples] - sets.means_of_ties(means)
+    return np.asarray(residuals)
 
 
 def martingale_residuals(

@@ -130,6 +130,11 @@ class RiskSets:
             found[..., self.samples] -= self._of_ties(self._taken_out * values)
         return np.asarray(found)
 
+    def means_of_ties(self, values: FloatArray) -> FloatArray:
+        """Return the mean over all events at the time of each event: (…, n_events) → (…, n_events)."""
+        size = np.diff(np.append(self.first_of_tie, self.n_events))
+        return np.asarray(self._of_ties(values) / size[self._tie])
+
     def _of_ties(self, values: FloatArray) -> FloatArray:
         """Return the sum of all events at the time of each event: (…, n_events) → (…, n_events)."""
         return np.asarray(np.add.reduceat(values, self.first_of_tie, axis=-1)[..., self._tie])

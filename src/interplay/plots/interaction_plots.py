@@ -10,6 +10,7 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int
 from interplay.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, say_instead, shortened
+from interplay.plots.survival import plot_survival
 from interplay.plots.synergies import name_nodes, spring_layout
 from interplay.plots.why import plot_tuple
 from interplay.plots.why_numbers import plot_number_tuple
@@ -85,13 +86,14 @@ class InteractionPlots:
         return ax
 
     def why(self, row: int = 0, ax: Axes | None = None) -> Axes:
-        """Draw the share of each class in each cell of the tuple in a row of the table, or a box of the numbers."""
+        """Draw the share of each class in each cell of the tuple in a row of the table, or a box of the numbers.
+
+        Of times, draw Kaplan and Meier's curves of the cells, as `survival` does.
+        """
         result = self._result
-        counts = result.counts_of(row)
-        members = " × ".join(shortened(name) for name in result.members_of(row))
-        tested = result.tested
-        statistic = f"{_STATISTIC[result.scale is not None]} = {tested.statistic[row]:.4g}"
-        title = f"{members}\n{statistic}, df {tested.df[row]}, adjusted p {tested.p_adjusted[row]:.2g}"
+        if result.survival_curves:
+            return self.survival(row, ax)
+        counts, title = result.counts_of(row), self._title(row)
         if counts.numbers is not None:
             return plot_number_tuple(
                 counts.counts,
@@ -110,6 +112,19 @@ class InteractionPlots:
             title=title,
             ax=ax,
         )
+
+    def survival(self, row: int = 0, ax: Axes | None = None) -> Axes:
+        """Draw Kaplan and Meier's curves of the cells of the tuple in a row of the table; of times only."""
+        result = self._result
+        curves, names = result.curves_of(row), list(result.members_of(row))
+        return plot_survival(curves, names, result.counts_of(row).level_names, title=self._title(row), ax=ax)
+
+    def _title(self, row: int) -> str:
+        """Return the members, the statistic and the p-value of a tuple."""
+        result, tested = self._result, self._result.tested
+        members = " × ".join(shortened(name) for name in result.members_of(row))
+        statistic = f"{_STATISTIC[result.scale is not None]} = {tested.statistic[row]:.4g}"
+        return f"{members}\n{statistic}, df {tested.df[row]}, adjusted p {tested.p_adjusted[row]:.2g}"
 
 
 def _draw_effects(ax: Axes, tested: TupleTests, place: np.ndarray, n: int, colour: str, label: str) -> None:

@@ -11,6 +11,7 @@
     clump_section.py      Interactions     → its section on clumps of correlated tuples
     tagging_section.py    Interactions     → its section on columns that explain a lead
     about.py              provenance       → outcome, file, samples, date; the call that repeats the run
+    survival_content.py   curves of a tuple → the numbers that survival.js draws
     numbers.py            numbers and names as the report writes them
 
 Pictures are drawn by the scripts, in the browser.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,8 @@ from interplay.plots.gains import contrast_places
 from interplay.plots.p_values import p_histogram
 from interplay.plots.style import are_ordered
 from interplay.plots.synergies import spring_layout, synergy_network
+from interplay.report.numbers import numbers
+from interplay.report.survival_content import curves_content
 from interplay.report.verdict_words import verdict_sentence
 from interplay.results.shown_variables import cell_of, effect_in_words
 from interplay.statistics.p_values import significance_order
@@ -91,19 +92,6 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "network": _network(selection, names),
     }
     return {"names": names.shown, **content}  # names are complete only now
-
-
-def number(value: float, digits: int = 8) -> float | int | None:
-    """Round to significant digits; return None for infinities and NaN, which JSON lacks."""
-    if not math.isfinite(value):
-        return None
-    rounded = float(f"{value:.{digits}g}")
-    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
-
-
-def numbers(values: npt.ArrayLike, digits: int = 8) -> list[float | int | None]:
-    """Round all values to significant digits."""
-    return [number(value, digits) for value in np.asarray(values, dtype=np.float64).ravel().tolist()]
 
 
 def _rows_that_fit(selection: Selection) -> list[int]:
@@ -206,21 +194,7 @@ def _curves(selection: Selection, counts: TupleCounts) -> dict[str, Any]:
     """Return the survival curves of the cells of a tuple, if the result has them."""
     for curves in selection.survival_curves:
         if curves.is_of(counts.members, counts.run, counts.discretization):
-            steps = [slice(start, end) for start, end in pairwise(curves.start.tolist())]
-            return {
-                "curves": [
-                    {
-                        "cell": int(curves.cell[i]),
-                        "n": int(curves.n_samples[i]),
-                        "events": int(curves.n_events[i]),
-                        "time": numbers(curves.time[steps[i]], 5),
-                        "survival": numbers(curves.survival[steps[i]], 5),
-                        "low": numbers(curves.low[steps[i]], 3),
-                        "high": numbers(curves.high[steps[i]], 3),
-                    }
-                    for i in range(len(steps))
-                ]
-            }
+            return {"curves": curves_content(curves)}
     return {}
 
 

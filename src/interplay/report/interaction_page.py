@@ -13,7 +13,8 @@ from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
 from interplay.report.clump_section import clumps_section
 from interplay.report.interaction_words import summary_sentences
-from interplay.report.page import filled_page, joined_scripts
+from interplay.report.page import embedded_json, filled_page, joined_scripts
+from interplay.report.survival_content import named_curves
 from interplay.report.tagging_section import tagging_methods, tagging_section
 from interplay.results.interaction_table import cell_in_words, effect_in_words
 from interplay.results.summary_words import model_in_words
@@ -43,6 +44,10 @@ _CONTROLS = (
     'Download CSV</button><span id="row-status" role="status" aria-live="polite"></span></div>'
 )
 
+_ABOUT_CURVES = (
+    " Curves are Kaplan and Meier's estimates, not adjusted for covariates, with events and samples of each cell."
+)
+
 #: Tuples with more cells are not shown cell by cell: nobody would read them.
 _MAX_CELLS = 64
 
@@ -53,7 +58,8 @@ def interactions_page(result: Interactions) -> str:
         "interactions.html",
         result,
         styles=["report.css", "interactions.css"],
-        script=joined_scripts(["theme.js", "interactions.js"]),
+        script=joined_scripts(["theme.js", "elements.js", "chart.js", "survival.js", "interactions.js"]),
+        curves=_curves(result),
         summary="\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary_sentences(result)),
         headline=escape(result.headline()),
         details=escape(result.details()),
@@ -74,11 +80,12 @@ def _cells_section(result: Interactions) -> str:
     shown, compared = ("share", "log odds change") if result.scale is None else ("mean", "mean changes")
     if result.is_of_times:
         shown, compared = "mean residual", "log hazard changes"
+    curves = _ABOUT_CURVES if result.survival_curves else ""
     cards = "\n".join(_tuple_card(result, row) for row in range(min(len(result), _MAX_TUPLES)))
     return (
         '<section id="cells" aria-labelledby="cells-title">\n  <h2 id="cells-title">Cell by cell</h2>\n  '
         f'<p class="about">Orange cells have a larger {shown} than all samples together, blue cells a smaller one. If '
-        f"effects only add up, the {compared} by the same amount in every row.</p>\n"
+        f"effects only add up, the {compared} by the same amount in every row.{curves}</p>\n"
         f'  <div class="figures">\n{cards}\n  </div>\n</section>\n'
     )
 
@@ -312,7 +319,28 @@ def _tuple_card(result: Interactions, row: int) -> str:
         for place, name in enumerate(members)
     )
     caption = f"<h3>{escape(' × '.join(members))}</h3><p>{escape(f'Gains in bits × samples: {alone}.')}</p>"
-    return f'<figure class="card"><figcaption>{caption}</figcaption>{_grid(result, counts, members)}</figure>'
+    chart = ""
+    if _has_curves(result, row):
+        chart = f'<h4>Survival in its cells</h4><div class="chart" data-tuple="{row}"></div>'
+    return f'<figure class="card"><figcaption>{caption}</figcaption>{_grid(result, counts, members)}{chart}</figure>'
+
+
+def _has_curves(result: Interactions, row: int) -> bool:
+    """Say whether the result holds the survival curves of the tuple in a row."""
+    members, d = result.tested.tuples[row], int(result.tested.discretization[row])
+    return any(curves.is_of(members, 0, d) for curves in result.survival_curves)
+
+
+def _curves(result: Interactions) -> str:
+    """Return the survival curves of the tuples that are shown, as data of the page; nothing without times."""
+    if not result.survival_curves:
+        return ""
+    found = []
+    for row in range(min(len(result), _MAX_TUPLES)):
+        has_curves = _has_curves(result, row)
+        levels = result.counts_of(row).level_names if has_curves else []
+        found.append(named_curves(result.curves_of(row), result.members_of(row), levels) if has_curves else None)
+    return f'<script type="application/json" id="curves">{embedded_json(found)}</script>\n'
 
 
 def _grid(result: Interactions, counts: TupleCounts, members: list[str]) -> str:

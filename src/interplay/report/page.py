@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 #: In this order: a script may use the scripts before it.
 _SCRIPTS = (
-    "theme.js", "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js", "boxes.js", "why.js",
-    "survival.js", "details.js", "table.js", "main.js",
+    "theme.js", "elements.js", "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js",
+    "boxes.js", "why.js", "survival.js", "details.js", "table.js", "main.js",
 )  # fmt: skip
 
 _ABOUT_EFFECTS = (

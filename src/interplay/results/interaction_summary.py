@@ -13,7 +13,7 @@ from interplay.results import summary_words as words
 from interplay.results.interaction_table import effect_name, effects_as_text, statistic_name
 from interplay.statistics.interaction.additive_effect import OPPOSITE
 from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE
+from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE, RobustTupleTests
 from interplay.statistics.number_interaction.scale_words import BOTH, OTHER_SCALE, UNCLEAR
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
@@ -113,12 +113,17 @@ def _on_sparse_tuples(found: Interactions) -> str:
 
 def _on_variances(found: Interactions) -> str:
     tested = found.tested
-    if not isinstance(tested, TestedNumbers) or found.is_permuted:
+    if not isinstance(tested, RobustTupleTests) or found.is_permuted:
         return ""
     n_found = int(found.is_significant.sum())
     n_lost = int((found.is_significant & ~tested.holds_robust(found.settings["level"])).sum())
     if not n_lost:
         return ""
+    if isinstance(tested, TestedTimes):
+        return (
+            f"{n_lost} of {n_found} significant tuples {_are(n_lost)} not significant with robust variances (p_robust, "
+            "Lin and Wei): hazards that are not proportional, or cells with few events, may be all there is."
+        )
     return (
         f"{n_lost} of {n_found} significant tuples {_are(n_lost)} not significant where cells may differ in their "
         "variances (p_robust, HC3): unequal spread of the outcome, or cells with few samples, may be all there is."

@@ -55,7 +55,7 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
 
 def _cell_effects(tested: TupleTests) -> dict[str, Any]:
     """Return the effects in the cells that depart most, where members or the outcome have more than two levels."""
-    if not np.isfinite(tested.residual).any():
+    if not np.isfinite(tested.residual).any() or isinstance(tested, TestedTimes):
         return {}
     return {"cell_effect": tested.cell_effect, "cell_low": tested.cell_low, "cell_high": tested.cell_high}
 
@@ -87,7 +87,9 @@ def _of_kind(result: Interactions) -> _Columns:
     if isinstance(tested, TestedTuples):
         return _of_classes(result, tested)
     if isinstance(tested, TestedTimes):
-        return _Columns({"chi2": tested.chi2, "df": tested.df}, {}, "log_hr", {}, tested.log_hr_alone)
+        robust = {"p_robust": tested.p_robust, "holds_robust": tested.holds_robust(result.settings["level"])}
+        beside = {"p_robust": tested.p_robust} if result.is_permuted else robust
+        return _Columns({"chi2": tested.chi2, "df": tested.df}, beside, "log_hr", {}, tested.log_hr_alone)
     return _of_numbers(result, tested)
 
 

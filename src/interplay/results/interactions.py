@@ -34,6 +34,7 @@ from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.linkage import FLOOR, Linkage
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -84,6 +85,8 @@ class Interactions(Result):
         Verdicts on the leads, of `with_tagging`: tuples that another column explains are not significant.
     clump_r2 : float
         The r² from which on summary, report and network take correlated tuples as one signal; see `with_clumps`.
+    survival_curves : tuple of SurvivalCurves
+        Of times: Kaplan and Meier's curves in each cell, for the first 60 tuples; see `curves_of`.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -101,6 +104,7 @@ class Interactions(Result):
     linkage: Linkage | None = None
     tagged: Tagging | None = None
     clump_r2: Annotated[float, Check(above=0, high=1)] = DEFAULT_R2
+    survival_curves: tuple[SurvivalCurves, ...] = ()
 
     def __len__(self) -> int:
         return len(self.tested)
@@ -189,7 +193,10 @@ class Interactions(Result):
 
         With covariates or an offset, statistics, p-values, effects and intervals are those of the full model (method
         "model", or "f" for numbers). For times: chi2 is the likelihood ratio of Cox's model, and log_hr, ci_low and
-        ci_high are, for two levels each, the log hazard ratio of the interaction with a 95 % interval.
+        ci_high are, for two levels each, the log hazard ratio of the interaction with a 95 % interval. p_robust is the
+        p-value of Wald's test with Lin and Wei's variances, which hold where hazards are not proportional, and
+        holds_robust says whether it is significant. With groups, p_robust and the interval have these variances of
+        whole groups.
 
         In a replication, the columns first_p_value, first_log_or and so on refer to the samples in which the tuples
         were found, residual is that of the cell in which it was largest there, and same_direction says whether the log
@@ -246,6 +253,19 @@ class Interactions(Result):
         raise ValueError(
             f"the cells of row {shown(row)} are not stored: a result stores them for the first {MAX_KEPT} tuples, if a "
             f"tuple has at most {MAX_NUMBERS} cells times classes"
+        )
+
+    def curves_of(self, row: int = 0) -> SurvivalCurves:
+        """Return Kaplan and Meier's curves of the cells of the tuple in a row of the table, kept for the first 60."""
+        counts = self.counts_of(row)
+        for curves in self.survival_curves:
+            if curves.is_of(counts.members, counts.run, counts.discretization):
+                return curves
+        if "survival" not in self.provenance:
+            raise ValueError("survival curves need an outcome that is a time: y=(time, event)")
+        raise ValueError(
+            f"the survival curves of row {shown(row)} are not stored: a result stores them for the first {MAX_TUPLES} "
+            "tuples"
         )
 
     def clumps(self, r2: float = DEFAULT_R2, *, X: Any = None, positions: Any = None) -> pd.DataFrame:
@@ -507,19 +527,30 @@ class Interactions(Result):
 
     @property
     def plot(self) -> InteractionPlots:
-        """Pictures, each as matplotlib Axes: effects, network, why."""
+        """Pictures, each as matplotlib Axes: effects, network, why, survival."""
         from interplay.plots.interaction_plots import InteractionPlots
 
         return InteractionPlots(self)
 
     @described_by(NEW_SAMPLES)
-    def replicate(self, X: Any, y: Any, *, strata: Any = None, p_adjust: str | None = None) -> Interactions:
+    def replicate(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        strata: Any = None,
+        covariates: Any = None,
+        offset: Any = None,
+        entry: Any = None,
+        p_adjust: str | None = None,
+    ) -> Interactions:
         """Test the listed tuples, once each, in new samples.
 
         Variables and outcome are cut at the thresholds of the first samples, and p-values are adjusted for the number
         of these tuples only, as nothing was searched. Effects that were selected by significance are overestimated in
         the samples in which they were found, but not in new samples. Samples with a missing value of a member, or with
-        a value that the first samples do not have, are left out of the test of the tuple.
+        a value that the first samples do not have, are left out of the test of the tuple. With covariates, an offset or
+        times, tests are those of the full model, with coefficients of the new samples.
 
         Parameters
         ----------
@@ -544,7 +575,8 @@ class Interactions(Result):
         """
         from interplay.results.replication import replicate
 
-        return replicate(self, X, y, strata=strata, p_adjust=p_adjust)
+        given = {"strata": strata, "covariates": covariates, "offset": offset, "entry": entry}
+        return replicate(self, X, y, **given, p_adjust=p_adjust)
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a report to one HTML file: what was found, the tuples cell by cell, notes, settings.

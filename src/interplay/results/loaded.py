@@ -18,6 +18,7 @@ from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
+from interplay.statistics.survival.survival_curves import SurvivalCurves
 from interplay.study.comparisons import MULTICLASS_CHOICES
 from interplay.study.number_outcome import SCALE_CHOICES
 from interplay.study.outcome import DECISION_CHOICES
@@ -99,7 +100,17 @@ def is_interactions(result: Interactions) -> bool:
         and cut.issuperset(np.unique(tested.tuples).tolist())
         and (result.linkage is None or bool(np.isin(tested.tuples, result.linkage.variables).all()))
         and all(_has_classes(counts, n_classes) for counts in result.counts)
+        and all(_are_curves_of_cells(curves, result.counts) for curves in result.survival_curves)
         and _are_places(result, n_classes)
+    )
+
+
+def _are_curves_of_cells(curves: SurvivalCurves, counts: tuple[TupleCounts, ...]) -> bool:
+    """Say whether curves are of cells that the result has, where these are counted."""
+    return all(
+        bool((curves.cell >= 0).all() and (curves.cell < one.counts[..., 0].size).all())
+        for one in counts
+        if curves.is_of(one.members, one.run, one.discretization)
     )
 
 

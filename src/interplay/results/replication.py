@@ -23,52 +23,108 @@ from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.cell_effect import cell_log_odds
 from interplay.statistics.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS, adjust_listed
+from interplay.statistics.interaction.model_test import ModelTest
 from interplay.statistics.interaction.null_model_fit import fit_null_model
 from interplay.statistics.interaction.table_tests import tested_tables
+from interplay.statistics.interaction.tested_in_model import (
+    TupleSamples,
+    hazards_alone,
+    tuple_in_model,
+    with_model_tests,
+)
+from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
+from interplay.study.covariates import make_covariates
+from interplay.study.event_values import named_event
+from interplay.study.full_model import null_residuals
+from interplay.study.groups import make_groups
 from interplay.study.named_columns import take_named
 from interplay.study.number_outcome import about_numbers, decision_numbers, is_number, number_outcome
+from interplay.study.offset import make_offset
+from interplay.study.outcome import one_class
 from interplay.study.strata import Strata, make_strata
-from interplay.study.table import Table
+from interplay.study.study import Study
+from interplay.study.survival import make_survival, split_survival
 
 
-def replicate(first: Interactions, X: Any, y: Any, *, strata: Any, p_adjust: str | None) -> Interactions:
+def replicate(
+    first: Interactions, X: Any, y: Any, *, strata: Any, covariates: Any, offset: Any, entry: Any, p_adjust: str | None
+) -> Interactions:
     """See `Interactions.replicate`."""
     if first.first is not None:
         raise ValueError("this is a replication already: replicate the result in which the tuples were found")
-    if first.is_of_times:
-        raise ValueError(
-            "replicate() has no test of times yet: give the new samples to interactions(variables=…), with the members "
-            "of the tuples as variables"
-        )
-    if model := model_in_words(first.provenance):
-        warn(
-            f"the tuples were found given {model}; replicate() tests them without: to test them given the same, give "
-            "the new samples to interactions(variables=…), with the members of the tuples as variables"
-        )
-    table, (y, strata) = take_named(X, y=y, strata=strata)
-    within = make_strata(strata, n_samples=table.n_samples)
-    return replicate_in(first, table, y, within, p_adjust=p_adjust)
+    given = {"strata": strata, "covariates": covariates, "offset": offset, "entry": entry}
+    return replicate_in(first, new_samples(first.provenance, X, y, **given), p_adjust=p_adjust)
 
 
-def replicate_in(
-    first: Interactions, table: Table, y: Any, strata: Strata | None, *, p_adjust: str | None = None
-) -> Interactions:
-    """Test the tuples of `first` in the samples of another table."""
+def new_samples(
+    found_in: dict[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    strata: Any,
+    covariates: Any,
+    offset: Any,
+    entry: Any,
+    groups: Any = None,
+) -> Study:
+    """Check new samples against the record of the first ones; the outcome has to be made as the first one was.
+
+    Warns where the first samples had covariates or an offset and these have none.
+    """
+    pair = split_survival(y) if "survival" in found_in else None
+    if "survival" in found_in and pair is None:
+        raise ValueError("y must be (time, event), as the outcome of the first samples is")
+    if entry is not None and pair is None:
+        raise ValueError("entry is for times: the outcome of the first samples is none, leave entry out")
+    for name, known in (("covariates", covariates), ("offset", offset)):
+        if name in found_in and known is None:
+            warn(
+                f"the first samples were searched given {model_in_words(found_in)}; without {name} the new samples are "
+                f"tested for something else: give {name}"
+            )
+    y, event = (y, None) if pair is None else pair
+    event, event_value = named_event(event, X)
+    event_name = event if isinstance(event, str) else getattr(event, "name", None)
+    table, (y, event, strata, groups, covariates, offset, entry) = take_named(
+        X, y=y, event=event, strata=strata, groups=groups, covariates=covariates, offset=offset, entry=entry
+    )
+    n = table.n_samples
+    survival = None
+    if pair is not None:
+        survival = make_survival(y, event, n_samples=n, entry=entry, event_name=event_name, event_value=event_value)
+    return Study(
+        table=table,
+        y=y if survival is None else survival.residuals(),
+        outcome=one_class(n),  # until it is made as the first one was
+        strata=make_strata(strata, n_samples=n),
+        groups=make_groups(groups, n_samples=n),
+        covariates=make_covariates(covariates, n_samples=n),
+        survival=survival,
+        offset=make_offset(offset, n_samples=n),
+    )
+
+
+def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = None) -> Interactions:
+    """Test the tuples of `first` in the samples of another study."""
     started = time.perf_counter()
     method = first.settings["p_adjust"] if p_adjust is None else p_adjust
     check_choice("p_adjust", method, LISTED_METHODS)
+    table = study.table
     number_of = {name: number for number, name in enumerate(table.names)}
     for v in np.unique(first.tested.tuples).tolist():
         if first.names[v] not in number_of:
             raise ValueError(f"X lacks the variable {shown(first.names[v])}, which is in one of the tuples")
-    outcome = outcome_of(first, y, table.n_samples, strata)
-    tested, counts = _test_all(first, table, number_of, outcome, strata)
+    study = replace(study, outcome=_outcome_in(first, study))
+    study.check_offset()
+    outcome, strata = study.outcome, study.strata
+    tested, counts, curves = _test_all(first, study, number_of)
     n = len(tested)
     if n:
         adjust = partial(adjust_listed, method=method, n_tests=n)
-        tested = replicated_beside_smooth(first, tested.adjusted(adjust), table, number_of, outcome, strata, adjust)
+        tested = replicated_beside_smooth(first, tested.adjusted(adjust), study, number_of, adjust)
     order = np.lexsort((np.arange(n), tested.log_p))
     sizes = [] if isinstance(outcome, NumberOutcome) else outcome.sizes.tolist()
     of_numbers = {"outcome": about_numbers(outcome)} if isinstance(outcome, NumberOutcome) else {}
@@ -80,6 +136,7 @@ def replicate_in(
         tagged=None,
         n_tests=n,
         counts=tuple(counts[row] for row in order.tolist() if counts[row] is not None)[:MAX_KEPT],
+        survival_curves=tuple(curves[row] for row in order.tolist() if row in curves)[:MAX_TUPLES],
         class_sizes=dict(zip(first.outcome.labels, sizes, strict=True)),
         settings=first.settings | {"p_adjust": method},
         provenance={
@@ -88,6 +145,7 @@ def replicate_in(
             "samples_left_out": table.samples_left_out,
             "n_vars": table.n_vars,
             **of_numbers,
+            **study.model_record(),
             "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": {"interplay": version("interplay")},
@@ -104,42 +162,86 @@ def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | Non
     return number_outcome(decision_numbers(y, n_samples=n_samples), strata, scale=first.scale)
 
 
+def _outcome_in(first: Interactions, study: Study) -> Outcome:
+    """Return the outcome of new samples; of times the residuals, or these cut as the first ones were."""
+    if study.survival is not None and first.is_of_times:
+        return null_residuals(study.survival, study.strata)
+    return outcome_of(first, study.y, study.n_samples, study.strata)
+
+
 def _test_all(
-    first: Interactions, table: Table, number_of: dict[str, int], outcome: Outcome, strata: Strata | None
-) -> tuple[TestedTuples | TestedNumbers, list[TupleCounts | None]]:
-    """Test the tuples one by one, in the order of `first`."""
+    first: Interactions, study: Study, number_of: dict[str, int]
+) -> tuple[TestedTuples | TestedNumbers | TestedTimes, list[TupleCounts | None], dict[int, SurvivalCurves]]:
+    """Test the tuples one by one, in the order of `first`; by the full model, where the new samples have one."""
+    table, strata, model = study.table, study.strata, study.model
+    # Of times the cells have residuals of the model, as in a search.
+    outcome = study.outcome if model is None or study.survival is None or not first.is_of_times else model.residuals()
     omit = first.settings["missing"] == "omit"
-    parts: list[Any] = [first.tested.none(first.dimensions)]
+    kind = TestedNumbers if isinstance(outcome, NumberOutcome) else TestedTuples
+    parts: list[Any] = [kind.none(first.dimensions)]
+    by_model: list[ModelTest] = []
+    curves: dict[int, SurvivalCurves] = {}
     kept: list[TupleCounts | None] = []
     codes_of: dict[tuple[int, int], IntArray] = {}
+
+    def levels_of(v: int, d: int) -> IntArray:
+        if (v, d) not in codes_of:
+            column = table.column(number_of[first.names[v]])
+            codes_of[v, d] = first.cuts_of(v).codes(column, d, omit_missing=omit)
+        return codes_of[v, d]
+
+    def n_levels(v: int) -> int:
+        return max(first.cuts_of(v).n_levels(omit_missing=omit), 2)
+
     for row, members in enumerate(first.tested.tuples.tolist()):
         d = int(first.tested.discretization[row])
-        for v in members:
-            if (v, d) not in codes_of:
-                column = table.column(number_of[first.names[v]])
-                codes_of[v, d] = first.cuts_of(v).codes(column, d, omit_missing=omit)
         levels = [first.cuts_of(v).n_levels(omit_missing=omit) for v in members]
         names = [first.cuts_of(v).level_names(d)[:n] for v, n in zip(members, levels, strict=True)]
-        codes = [codes_of[v, d] for v in members]
+        codes = [levels_of(v, d) for v in members]
+        samples = _samples(first, members, codes, strata)
+        if model is not None:
+            by_model.append(tuple_in_model(model, outcome, samples, np.array([n_levels(v) for v in members])))
+        of_cells: TupleCounts | None
         if isinstance(outcome, NumberOutcome):
             tested_numbers, of_cells = replicated_numbers(first, row, codes, levels, names, outcome, strata)
             parts.append(tested_numbers)
-            kept.append(of_cells)
-            continue
-        counts = _counted(codes, levels, outcome, strata)
-        tested = tested_tables(
-            counts[np.newaxis],
-            np.array([members]),
-            bootstrap_below=first.settings["level"],
-            seed=first.settings["random_state"],
-            strata=strata is not None,
-            n_threads=1,
-        )
-        parts.append(replace(tested, discretization=np.array([d]), **_at_first_cell(first, row, counts, strata)))
-        pooled = counts if strata is None else counts.sum(axis=0)
-        small = pooled.size <= MAX_NUMBERS
-        kept.append(TupleCounts(np.array(members), 0, d, names, pooled) if small else None)
-    return type(parts[0]).joined(parts), kept
+        else:
+            counts = _counted(codes, levels, outcome, strata)
+            parts.append(_tested_table(first, row, counts, strata))
+            pooled = counts if strata is None else counts.sum(axis=0)
+            of_cells = TupleCounts(np.array(members), 0, d, names, pooled) if pooled.size <= MAX_NUMBERS else None
+        kept.append(of_cells)
+        if study.survival is not None and of_cells is not None:
+            curves[row] = tuple_curves(study.survival, samples.known, samples.levels, of_cells)
+    tests: TestedTuples | TestedNumbers | TestedTimes = kind.joined(parts)
+    if model is not None:
+        alone = partial(hazards_alone, model=model, n_levels=n_levels, levels_of=levels_of)
+        tests = with_model_tests(tests, by_model, model, outcome, alone)
+    return tests, kept, curves
+
+
+def _tested_table(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> TestedTuples:
+    """Test the tuple in a row of `first` by the counts of new samples."""
+    tested = tested_tables(
+        counts[np.newaxis],
+        first.tested.tuples[row : row + 1],
+        bootstrap_below=first.settings["level"],
+        seed=first.settings["random_state"],
+        strata=strata is not None,
+        n_threads=1,
+    )
+    discretization = first.tested.discretization[row : row + 1]
+    return replace(tested, discretization=discretization, **_at_first_cell(first, row, counts, strata))
+
+
+def _samples(first: Interactions, members: list[int], codes: list[IntArray], strata: Strata | None) -> TupleSamples:
+    """Return the new samples that have a level of every member."""
+    known = np.flatnonzero(np.all([code != NO_LEVEL for code in codes], axis=0))
+    levels = np.array(codes)[:, known]
+    dosages = None
+    if first.settings.get("coding") == "dosage" and not isinstance(first.tested, TestedTuples):
+        dosages = [first.cuts_of(v).dosages()[of] for v, of in zip(members, levels, strict=True)]
+    return TupleSamples(known, levels, None if strata is None else strata.codes[known], dosages)
 
 
 def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> dict[str, Any]:

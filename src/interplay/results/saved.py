@@ -57,6 +57,7 @@ _INTERACTIONS = FileFormat(
         TupleCounts,
         Linkage,
         Tagging,
+        SurvivalCurves,
     ),
     in_words="saved list of interactions",
     advice=": save it again",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from interplay.plots import SelectionPlots
     from interplay.results.interactions import Interactions
+    from interplay.study.study import Study
 
 
 def _p_of_arm(arm: str, doc: str) -> property:
@@ -410,6 +411,8 @@ class Selection(Result):
         strata: Any = None,
         groups: Any = None,
         covariates: Any = None,
+        offset: Any = None,
+        entry: Any = None,
         p_adjust: str | None = None,
         dimensions: int | None = None,
         run: int | str | None = None,
@@ -419,16 +422,15 @@ class Selection(Result):
         A variable found alone is tested by its ranks, its spread or its levels; one found given others given the same
         variables; one found in tuples in the same tuple, at the same cuts: what it adds to its partners (gain), beyond
         its own effect as well (synergy), or the product of ranks. p-values are adjusted for the number of relevant
-        variables alone. Classes and numbers are tested in linear models of scores and cells (Pillai's trace), times in
-        Cox's. The significant interactions are tested too: ``.interactions`` of the result is what
+        variables alone. Classes and numbers are tested in linear models of scores and cells (Pillai's trace); with
+        covariates, an offset or times, by likelihood ratios of the full model: linear, logistic or Cox's. The
+        significant interactions are tested too: ``.interactions`` of the result is what
         ``.interactions().only_significant().replicate()`` gives.
 
         Parameters
         ----------
         groups : (n_samples,) array-like, table-like, or str, optional
             Samples that belong together: p-values then come from 999 permutations of whole groups.
-        covariates : (n_samples,) array-like, table-like, or str or list of str, optional
-            Properties of the samples that every test is given.
         dimensions : int, optional
             Number of members of the interactions, as in `interactions`.
         run : int or str, optional
@@ -460,24 +462,27 @@ class Selection(Result):
             strata=strata,
             groups=groups,
             covariates=covariates,
+            offset=offset,
+            entry=entry,
             p_adjust=p_adjust,
-            tuples=self._replicated_tuples(X, y, strata, groups, p_adjust, dimensions, run),
+            tuples=partial(self._replicated_tuples, p_adjust=p_adjust, dimensions=dimensions, run=run),
         )
 
     def _replicated_tuples(
-        self, X: Any, y: Any, strata: Any, groups: Any, p_adjust: str | None, dimensions: int | None, run: Any
+        self, study: Study, *, p_adjust: str | None, dimensions: int | None, run: Any
     ) -> Interactions | None:
         """Test the significant interactions in new samples, where they have a test."""
-        if groups is not None or not self.has_tested_tuples or (len(self.comparisons) > 1 and run is None):
+        if study.groups is not None or not self.has_tested_tuples or (len(self.comparisons) > 1 and run is None):
             return None
+        from interplay.results.replication import replicate_in
+
         found = self.interactions(dimensions=dimensions, run=run).only_significant()
-        return found.replicate(X, y, strata=strata, p_adjust=p_adjust)
+        return replicate_in(found, study, p_adjust=p_adjust)
 
     @property
     def has_tested_tuples(self) -> bool:
         """Whether there are tests of interactions that new samples can repeat."""
-        is_time = "survival" in self.provenance
-        return not is_time and any(run.tested and run.outcome is not None for run in self.runs)
+        return any(run.tested and run.outcome is not None for run in self.runs)
 
     def tuples_of(self, variable: str | int) -> pd.DataFrame:
         """Return the best tuples that contain a variable: its own, and those of other variables.

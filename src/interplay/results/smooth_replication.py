@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, Outcome
+from interplay.base.arrays import FloatArray
 from interplay.codes.cuts import NO_LEVEL
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.smooth_columns import spline_columns
-from interplay.study.strata import Strata
-from interplay.study.table import Table
+from interplay.study.study import Study
 
 if TYPE_CHECKING:
     from interplay.results.interactions import Interactions
@@ -26,13 +25,12 @@ Tests = TypeVar("Tests", bound=TupleTests)
 def replicated_beside_smooth(
     first: Interactions,
     tested: Tests,
-    table: Table,
+    study: Study,
     number_of: dict[str, int],
-    outcome: Outcome,
-    strata: Strata | None,
     adjust: Callable[[FloatArray], FloatArray],
 ) -> Tests:
-    """Fill in the p-values beside smooth effects; `tested` are the tuples of `first` in the samples of `table`."""
+    """Fill in the p-values beside smooth effects; `tested` are the tuples of `first` in the samples of `study`."""
+    table, outcome, strata = study.table, study.outcome, study.strata
     level, omit = first.settings["level"], first.settings["missing"] == "omit"
     rows = [
         row
@@ -56,7 +54,8 @@ def replicated_beside_smooth(
         if first.settings.get("coding") == "dosage":
             dosages = [cut.dosages()[of] for cut, of in zip(cuts, codes[:, known], strict=True)]
         stratum = None if strata is None else strata.codes[known]
-        found.append(smooth_test(outcome, codes[:, known], splines, known=known, stratum=stratum, dosages=dosages))
+        beside: dict[str, Any] = {"known": known, "stratum": stratum, "dosages": dosages, "model": study.model}
+        found.append(smooth_test(outcome, codes[:, known], splines, **beside))
     again = tested.chosen(np.array(rows))
     chi2, df = np.array([one[0] for one, _ in found]), np.array([one[1] for one, _ in found])
     log_p = tested.smooth_log_p.copy()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome
 from interplay.base.checks import check_choice, shown
 from interplay.codes.cuts import OutcomeCuts, VariableCuts, number_text
 from interplay.codes.rank_scores import mid_rank_scores, normal_scores
 from interplay.results.replicated import Replication
+from interplay.results.replication import new_samples
 from interplay.statistics.arm_p_values import arm_names
 from interplay.statistics.arms import arm_of_tuples, found_in_words
 from interplay.statistics.effects.estimate import (
@@ -30,13 +32,9 @@ from interplay.statistics.given_test import choose_strong
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
 from interplay.statistics.p_values import adjust
 from interplay.statistics.replication_test import NewSamples
-from interplay.study.covariates import Covariates, make_covariates
-from interplay.study.groups import Groups, make_groups
-from interplay.study.named_columns import take_named
+from interplay.study.full_model import null_residuals, of_samples
 from interplay.study.number_outcome import decision_numbers, is_number, number_outcome
-from interplay.study.strata import Strata, make_strata
-from interplay.study.survival import make_survival, split_survival
-from interplay.study.table import Table
+from interplay.study.study import Study
 
 if TYPE_CHECKING:
     from interplay.results.interactions import Interactions
@@ -45,6 +43,9 @@ if TYPE_CHECKING:
 
 #: Kinds of effects of interactions.
 _RATIOS = (ODDS_RATIO_TOGETHER, HAZARD_RATIO_TOGETHER, ODDS_RATIO_IN_CELL)
+#: What a model of new samples may be given.
+_KNOWN = ("covariates", "offset")
+
 _TOGETHER = (*_RATIOS, DIFFERENCE_TOGETHER, DIFFERENCE_IN_CELL)
 
 
@@ -79,50 +80,29 @@ def replicate_variables(
     X: Any,
     y: Any,
     *,
-    strata: Any,
-    groups: Any,
-    covariates: Any,
+    tuples: Callable[[Study], Interactions | None],
     p_adjust: str | None,
-    tuples: Interactions | None,
+    **given: Any,
 ) -> Replication:
-    """See `Selection.replicate`."""
-    pair = split_survival(y) if "survival" in selection.provenance else None
-    if "survival" in selection.provenance and pair is None:
-        raise ValueError("y must be (time, event), as the outcome of the first samples is")
-    y, event = (y, None) if pair is None else pair
-    table, (y, event, strata, groups, covariates) = take_named(
-        X, y=y, event=event, strata=strata, groups=groups, covariates=covariates
-    )
-    n = table.n_samples
-    return replicate_in_table(
-        selection,
-        table,
-        y if pair is None else (y, event),
-        strata=make_strata(strata, n_samples=n),
-        groups=make_groups(groups, n_samples=n),
-        covariates=make_covariates(covariates, n_samples=n),
-        p_adjust=p_adjust,
-        tuples=tuples,
-    )
+    """See `Selection.replicate`; `given` is what is known of the new samples, in which `tuples` tests interactions."""
+    study = new_samples(selection.provenance, X, y, **given)
+    return replicate_in_study(selection, study, p_adjust=p_adjust, tuples=tuples(study))
 
 
-def replicate_in_table(
+def replicate_in_study(
     selection: Selection,
-    table: Table,
-    y: Any,
+    study: Study,
     *,
-    strata: Strata | None,
-    groups: Groups | None,
-    covariates: Covariates | None,
     p_adjust: str | None = None,
     tuples: Interactions | None = None,
 ) -> Replication:
-    """Test the relevant variables in the samples of another table."""
+    """Test the relevant variables in the samples of another study."""
     asked = selection.settings["p_adjust"] if p_adjust is None else p_adjust
     method = "holm" if p_adjust is None and asked not in LISTED_METHODS else asked
     check_choice("p_adjust", method, LISTED_METHODS)
+    table = study.table
     number_of = {name: number for number, name in enumerate(table.names)}
-    new = _New(selection, table, number_of, y, strata, groups, covariates, tuples)
+    new = _New(selection, study, number_of, tuples)
     for v in new.needed():
         if selection.names[v] not in number_of:
             raise ValueError(f"X lacks the variable {shown(selection.names[v])}, which is to be tested")
@@ -179,12 +159,8 @@ class _New:
     """New samples, as the tests of a selection need them."""
 
     selection: Selection
-    table: Table
+    study: Study
     number_of: dict[str, int]
-    y: Any
-    strata: Strata | None
-    groups: Groups | None
-    covariates: Covariates | None
     tuples: Interactions | None
 
     def needed(self) -> list[int]:
@@ -205,41 +181,43 @@ class _New:
 
     @cached_property
     def _all(self) -> NewSamples:
-        n = self.table.n_samples
+        study = replace(self.study, outcome=self._outcome)
+        study.check_offset()
         beside: dict[str, Any] = {
-            "strata": None if self.strata is None else self.strata.codes,
-            "groups": None if self.groups is None else self.groups.codes,
-            "covariates": None if self.covariates is None else self.covariates.design,
+            "strata": None if study.strata is None else study.strata.codes,
+            "groups": None if study.groups is None else study.groups.codes,
+            "model": study.model,
             "seed": self.selection.settings["random_state"],
         }
-        if isinstance(self.y, tuple):
-            times = make_survival(*self.y, n_samples=n)
-            if self.groups is not None:
-                raise ValueError("groups do not go with times in a replication: leave them out")
-            return NewSamples(time=times.time, event=times.event, **beside)
-        if self.groups is not None and self.covariates is not None:
-            raise ValueError("groups do not go with covariates in a replication: leave one of them out")
-        if self.selection.settings["decision"] == "number":
-            is_number(self.y, "number")  # refuses labels
-            outcome = number_outcome(
-                decision_numbers(self.y, n_samples=n),
-                self.strata,
-                scale=self.selection.settings.get("scale") or "ranks",
-            )
-            self._values = outcome.values
+        if study.groups is not None and study.model is not None:
+            known = study.model_record()
+            what = "times" if study.survival is not None else next(name for name in _KNOWN if name in known)
+            raise ValueError(f"groups do not go with {what} in a replication: leave one of them out")
+        outcome = study.outcome
+        if isinstance(outcome, NumberOutcome):
             return NewSamples(scores=outcome.scores, **beside)
-        labels = list(self.selection.class_sizes)
-        cuts = next((run.outcome for run in self.selection.runs if run.outcome is not None), None)
-        if self.selection.settings["decision"] == "continuous" and (cuts is None or not len(cuts.bounds)):
+        return NewSamples(codes=outcome.codes, n_classes=outcome.n_classes, **beside)
+
+    @cached_property
+    def _outcome(self) -> Outcome:
+        """The outcome of the new samples: cut as the first one, numbers on the same scale, or residuals of times."""
+        study, selection, n = self.study, self.selection, self.study.n_samples
+        if study.survival is not None:
+            return null_residuals(study.survival, study.strata)
+        if selection.settings["decision"] == "number":
+            is_number(study.y, "number")  # refuses labels
+            values = decision_numbers(study.y, n_samples=n)
+            return number_outcome(values, study.strata, scale=selection.settings.get("scale") or "ranks")
+        cuts = next((run.outcome for run in selection.runs if run.outcome is not None), None)
+        if selection.settings["decision"] == "continuous" and (cuts is None or not len(cuts.bounds)):
             raise ValueError("this selection does not know where its outcome was cut: it cannot be tested again")
-        if cuts is None or len(self.selection.comparisons) > 1:
-            cuts = OutcomeCuts(labels, np.empty(0))
-        classes = cuts.classes(self.y, n_samples=n)
-        return NewSamples(codes=classes.codes, n_classes=classes.n_classes, **beside)
+        if cuts is None or len(selection.comparisons) > 1:
+            cuts = OutcomeCuts(list(selection.class_sizes), np.empty(0))
+        return cuts.classes(study.y, n_samples=n)
 
     def _of_run(self, number: int) -> tuple[NewSamples, IntArray]:
         """Return the samples of the comparison of a run, with their classes, and their numbers."""
-        everything = np.arange(self.table.n_samples)
+        everything = np.arange(self.study.n_samples)
         run = self.selection.runs[number]
         if len(self.selection.comparisons) == 1 or self._all.codes is None:
             return self._all, everything
@@ -253,13 +231,17 @@ class _New:
         def of_rows(values: Any) -> Any:
             return None if values is None else values[rows]
 
+        pair = (codes[rows] == labels.index(other)).astype(np.int64)
+        model = self._all.model
+        if model is not None:
+            model = replace(of_samples(model, rows), outcome=DecisionClasses(pair, [one, other]))
         return (
             NewSamples(
-                codes=(codes[rows] == labels.index(other)).astype(np.int64),
+                codes=pair,
                 n_classes=2,
                 strata=of_rows(self._all.strata),
                 groups=of_rows(self._all.groups),
-                covariates=of_rows(self._all.covariates),
+                model=model,
                 seed=self._all.seed,
             ),
             rows,
@@ -267,8 +249,8 @@ class _New:
 
     def _scores(self, v: int, rows: IntArray) -> FloatArray:
         """Return normal scores of a variable among some samples, (1, n_rows), within strata."""
-        values = self.table.column(self.number_of[self.selection.names[v]]).read()[rows]
-        within = None if self.strata is None else self.strata.codes[rows]
+        values = self.study.table.column(self.number_of[self.selection.names[v]]).read()[rows]
+        within = None if self.study.strata is None else self.study.strata.codes[rows]
         return normal_scores(mid_rank_scores(values[np.newaxis].astype(np.float64), within))
 
     def _cells(self, members: list[int], run: int, d: int, rows: IntArray) -> FloatArray | None:
@@ -279,7 +261,7 @@ class _New:
         cell = np.zeros(len(rows), dtype=np.int64)
         for v in members:
             of_v: VariableCuts = cuts[v]
-            codes = of_v.codes(self.table.column(self.number_of[self.selection.names[v]]), d)[rows]
+            codes = of_v.codes(self.study.table.column(self.number_of[self.selection.names[v]]), d)[rows]
             cell = cell * (of_v.n_levels() + 1) + codes + 1
         used, codes = np.unique(cell, return_inverse=True)
         return np.asarray(codes.reshape(-1) == np.arange(1, len(used))[:, np.newaxis], dtype=np.float64)
@@ -324,6 +306,13 @@ class _New:
             sizes = tuple(np.exp(np.minimum(sizes, 700.0)).tolist())
         return Estimate(*(float(size) for size in sizes))
 
+    def _numbers(self, rows: IntArray) -> dict[str, Any]:
+        """Return the values of numbers, or times and events, of some samples."""
+        times = self.study.survival
+        if times is not None:
+            return {"time": times.time[rows], "event": times.event[rows]}
+        return {"numbers": self._outcome.values[rows]} if isinstance(self._outcome, NumberOutcome) else {}
+
     def effect(self, v: int, row: int) -> Estimate:
         """Return the effect of the same kind in the new samples."""
         effects = self.selection.effects
@@ -334,23 +323,21 @@ class _New:
         samples, rows = self._of_run(found_test(self.selection, v).run)
         if kind == PARTIAL_RHO:
             others = [self._scores(u, rows)[0] for u in self._strong.tolist() if u != v]
-            target = samples.scores if samples.codes is None else (samples.codes == 1).astype(np.float64)
-            if target is None:
+            if self.study.survival is not None:
                 return Estimate()
+            target = samples.scores if samples.codes is None else (samples.codes == 1).astype(np.float64)
+            assert target is not None
             return correlation_given(
                 self._scores(v, rows)[0], np.array(others).reshape(-1, len(rows)), target, samples.strata
             )
         run = self.selection.runs[found_test(self.selection, v).run]
-        column = self.table.column(self.number_of[self.selection.names[v]])
+        column = self.study.table.column(self.number_of[self.selection.names[v]])
         values = column.read()[rows].astype(np.float64)
         seen = np.flatnonzero(values == values)
-        numbers = None if samples.scores is None else self._values[rows][seen]
         target = Target(
             codes=None if samples.codes is None else samples.codes[seen],
             labels=tuple(run.class_labels),
-            numbers=numbers,
-            time=None if samples.time is None else samples.time[seen],
-            event=None if samples.event is None else samples.event[seen],
+            **self._numbers(rows[seen]),
         )
         levels: list[str] = []
         used, codes = np.unique(values[seen], return_inverse=True)

@@ -25,7 +25,7 @@ from interplay.selection.selected_tuples import adjusted_tests, make_selected_te
 from interplay.selection.short_list import make_short_list
 from interplay.selection.variable_effects import variable_effects
 from interplay.statistics.linkage import Linkage, make_linkage
-from interplay.statistics.survival.survival_curves import SurvivalCurves, survival_curves
+from interplay.statistics.survival.survival_curves import SurvivalCurves, tuple_curves
 from interplay.study.survival import Survival
 from interplay.study.table import Table
 
@@ -147,8 +147,7 @@ def _survival_curves(
     here = survival if rows is None else survival.of_samples(rows)
     for counts in counted:
         codes = coded.coder.codes_of(counts.discretization, counts.members).codes.astype(np.int64)
-        cells = np.ravel_multi_index(tuple(codes), counts.counts.shape[:-1])
-        yield survival_curves(here.time, here.event, np.asarray(cells), counts, here.entry)
+        yield tuple_curves(here, np.arange(codes.shape[1]), codes, counts)
 
 
 def _linkage(data: SearchedSelection, found: Selection, runs: list[Run]) -> Linkage | None:

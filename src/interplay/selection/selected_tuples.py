@@ -22,7 +22,7 @@ from interplay.statistics.interaction.corrected_p_values import corrected_p_valu
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
-from interplay.statistics.interaction.tuple_tests import TupleTests
+from interplay.statistics.interaction.tuple_tests import RobustTupleTests, TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.study.survival import Survival
 
@@ -146,9 +146,9 @@ def adjusted_tests(runs: Sequence[Run], settings: SelectionSettings, n_vars: int
             ends = np.cumsum([len(tested) for tested in some])
             for number, tested, of_run in zip(numbers, some, np.split(p_adjusted, ends[:-1]), strict=True):
                 by_size = list(adjusted[number].tested)
-                # Numbers are one comparison, with other tests beside; classes may be several.
-                is_number = isinstance(tested, TestedNumbers)
-                by_size[size - 2] = tested.adjusted(adjust) if is_number else replace(tested, p_adjusted=of_run)
+                # Numbers and times are one comparison, with other tests beside; classes may be several.
+                has_more = isinstance(tested, RobustTupleTests)
+                by_size[size - 2] = tested.adjusted(adjust) if has_more else replace(tested, p_adjusted=of_run)
                 adjusted[number] = replace(adjusted[number], tested=tuple(by_size))
             judged = _judged([adjusted[number].tested[size - 2] for number in numbers], adjust, settings.level)
             for number, tested in zip(numbers, judged, strict=True):

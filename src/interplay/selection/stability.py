@@ -68,7 +68,7 @@ def _select(
     settings = replace(task.settings, random_state=seed)
     with naming_argument("stability"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # halves have few samples: the whole search has told already
-        study = task.study.of_samples(rows, decision_divisions=settings.decision_divisions)
+        study = task.study.of_samples(rows)
         half = SelectionTask(study, settings, study.comparisons(settings.multiclass))
         searched = search_selection(half, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=None)
         return selection_from(searched.runs, names=list(study.table.names), settings=settings, provenance={}, data=None)

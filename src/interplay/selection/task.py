@@ -14,7 +14,7 @@ from interplay.codes.coded import CodedStudy
 from interplay.search.permutations import about_relabelings, allowed_relabelings
 from interplay.search.plan import about_search
 from interplay.search.settings import SelectionSettings, check_selection_settings
-from interplay.selection.holdout import samples_of, split_study
+from interplay.selection.holdout import split_study
 from interplay.statistics.arms import arms_of
 from interplay.statistics.permutations.reach import check_reach
 from interplay.study.comparisons import Comparison
@@ -58,7 +58,7 @@ class SelectionTask:
         """Return the task of the samples that are searched, and the samples that are held out, if there are any."""
         if self.split is None:
             return self, None
-        searched, held_out = (samples_of(self.study, rows) for rows in self.split)
+        searched, held_out = (self.study.of_samples(rows) for rows in self.split)
         comparisons = searched.comparisons(self.settings.multiclass)
         return replace(self, study=searched, comparisons=comparisons, split=None), held_out
 

@@ -25,7 +25,6 @@
     arm_p_values.py        p-values of tests  → p-values of arms and variables, and how each variable was found
     combined_p.py          several p-values   → one: their weighted harmonic mean; weights learnt from other variables
     combined_studies.py    tests of studies   → one: fixed effects with heterogeneity, sums of χ²
-    covariate_test.py      classes, numbers   → does a tuple tell more than covariates?
     smooth_columns.py      numbers            → columns of splines, products of proper subsets
     residual_test.py       residuals of a model, scores → p-values of variables in the model
     given_in_model.py      the same given strong variables

@@ -12,11 +12,11 @@ import numpy as np
 
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome
 from interplay.base.beta_tail import log_f_tail
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.chi_squared import chi2_of_log_tail, log_chi2_tail
 from interplay.models.classes import class_likelihood_ratio, fit_classes
-from interplay.models.cox import fit_cox
+from interplay.models.cox import fit_cox, fit_in_risk_sets, sandwich_covariance
 from interplay.models.linear import fit_linear, independent_places
-from interplay.statistics.covariate_test import f_as_chi2
+from interplay.models.risk_sets import RiskSets
 from interplay.study.full_model import FullModel
 from interplay.study.survival import Survival
 
@@ -32,17 +32,23 @@ class Coefficients(NamedTuple):
     covariance : (n, n) float64
     df_residual : int or None
         Of a linear model.
+    robust : (n, n) float64 or None
+        Of times, where clusters are given: Lin and Wei's covariance.
     """
 
     estimate: FloatArray
     covariance: FloatArray
     df_residual: int | None = None
+    robust: FloatArray | None = None
 
 
-def coefficients_of(model: FullModel, more: FloatArray, *, scores: FloatArray | None = None) -> Coefficients:
+def coefficients_of(
+    model: FullModel, more: FloatArray, *, scores: FloatArray | None = None, clusters: IntArray | None = None
+) -> Coefficients:
     """Fit a model with more columns, (n_samples, n), and return their coefficients.
 
-    `scores` take the place of those of an outcome of numbers.
+    `scores` take the place of those of an outcome of numbers. With `clusters`, (n_samples,), times have a robust
+    covariance as well.
     """
     known = model.columns()
     columns = np.hstack([known, more])
@@ -53,16 +59,14 @@ def coefficients_of(model: FullModel, more: FloatArray, *, scores: FloatArray | 
         return Coefficients(linear.coefficients[chosen], linear.covariance[chosen, chosen], linear.df_residual)
     if isinstance(outcome, Survival):
         n_constants = 1 if model.strata is None else model.strata.n_strata
-        cox = fit_cox(
-            outcome.time,
-            outcome.event,
-            columns[:, n_constants:],
-            entry=outcome.entry,
-            strata=None if model.strata is None else model.strata.codes,
-            offset=model.offset,
-        )
+        strata = None if model.strata is None else model.strata.codes
+        sets = RiskSets(outcome.time, outcome.event, entry=outcome.entry, strata=strata)
+        cox = fit_in_risk_sets(sets, columns[:, n_constants:], model.offset)
         of_more = slice(known.shape[1] - n_constants, None)
-        return Coefficients(cox.coefficients[of_more], cox.covariance[of_more, of_more])
+        robust = None
+        if clusters is not None:
+            robust = sandwich_covariance(sets, columns[:, n_constants:], cox, clusters)[of_more, of_more]
+        return Coefficients(cox.coefficients[of_more], cox.covariance[of_more, of_more], robust=robust)
     assert outcome.n_classes == 2
     fit = fit_classes(outcome.codes, columns, 2, offset=model.offset)
     return Coefficients(fit.coefficients[0, chosen], fit.covariance[chosen, chosen])
@@ -133,4 +137,12 @@ def linear_ratio(scores: FloatArray, columns: FloatArray, n_smaller: int) -> tup
     basis = np.linalg.qr(columns)[0]
     parts = basis.T @ scores
     left = float(((scores - basis @ parts) ** 2).sum())
-    return f_as_chi2(float((parts[n_smaller:] ** 2).sum()), left, df, df_residual), df
+    return _f_as_chi2(float((parts[n_smaller:] ** 2).sum()), left, df, df_residual), df
+
+
+def _f_as_chi2(explained: float, left: float, df: int, df_residual: int) -> float:
+    """Return the χ² that has the p-value of F, of sums of squares that are explained and left."""
+    if left <= 0:
+        return float((df_residual + df) * 50.0)
+    f = explained / df / (left / df_residual)
+    return float(chi2_of_log_tail(log_f_tail(f, df, df_residual), df))

@@ -1,8 +1,8 @@
 """Columns of variables in new samples → p-values of each in the way in which it was found, given other columns.
 
 Classes and numbers: Pillai's trace of a linear model, as in `short_list`; with groups of samples, by permutations of
-whole groups. Times: the likelihood ratio of Cox's models. All columns and targets are centred within strata; times have
-a baseline hazard in each stratum.
+whole groups. All columns and targets are centred within strata. With covariates, an offset or times: the likelihood
+ratio of full models, linear, logistic or Cox's.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, numbered
+from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.seeds import Purpose, random_stream
-from interplay.models.cox import fit_cox
 from interplay.statistics.given_test import centred_within
+from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.permutations import exchangeability
 from interplay.statistics.score_test import class_targets
 from interplay.statistics.short_list import beyond, orthonormal, pillai_log_p
+from interplay.study.full_model import FullModel
 
 
 @dataclass(frozen=True, eq=False)
 class NewSamples:
-    """The outcome of new samples: classes, scores of numbers, or times.
+    """The outcome of new samples: classes, scores of numbers, or a model.
 
     Attributes
     ----------
@@ -32,11 +33,9 @@ class NewSamples:
         Classes, if the outcome has any.
     scores : (n_samples,) float64, optional
         Of an outcome of numbers.
-    time, event : (n_samples,), optional
-        Times that may be censored.
     strata, groups : (n_samples,) int64, optional
-    covariates : (n_samples, n_columns) float64, optional
-        Columns that every test is given.
+    model : FullModel, optional
+        With covariates, an offset or times; then without groups.
     n_permutations, seed : int
         Of groups.
     """
@@ -44,21 +43,22 @@ class NewSamples:
     codes: IntArray | None = None
     n_classes: int = 0
     scores: FloatArray | None = None
-    time: FloatArray | None = None
-    event: BoolArray | None = None
     strata: IntArray | None = None
     groups: IntArray | None = None
-    covariates: FloatArray | None = None
+    model: FullModel | None = None
     n_permutations: int = 999
     seed: int = 0
 
     @property
     def n_samples(self) -> int:
-        known = next(each for each in (self.codes, self.scores, self.time) if each is not None)
+        if self.model is not None:
+            return self.model.n_samples
+        known = self.codes if self.scores is None else self.scores
+        assert known is not None
         return len(known)
 
     def log_p(self, own: FloatArray, base: FloatArray) -> float:
-        """Return ln p of own columns, (n_own, n_samples), given those of a base and the covariates.
+        """Return ln p of own columns, (n_own, n_samples), given those of a base, and the model.
 
         Examples
         --------
@@ -69,10 +69,9 @@ class NewSamples:
         >>> [bool(new.log_p(x[v : v + 1], x[1 - v : 2 - v]) < np.log(1e-6)) for v in (0, 1)]
         [True, False]
         """
-        if self.covariates is not None:
-            base = np.vstack([base, self.covariates.T])
-        if self.time is not None and self.event is not None:
-            return self._log_p_of_times(own, base)
+        if self.model is not None:
+            chi2, df = likelihood_ratio(self.model, base.T, own.T)
+            return float(log_chi2_tail(np.array([chi2]), np.array([df]))[0]) if df else 0.0
         basis = orthonormal(centred_within(base, self._codes))
         added = orthonormal(beyond(centred_within(own, self._codes), basis))
         if self.groups is not None:
@@ -90,19 +89,6 @@ class NewSamples:
             return class_targets(self.codes if relabeled is None else relabeled, self.n_classes)
         assert self.scores is not None
         return (self.scores if relabeled is None else np.unique(self.scores)[relabeled])[np.newaxis]
-
-    def _log_p_of_times(self, own: FloatArray, base: FloatArray) -> float:
-        assert self.time is not None
-        assert self.event is not None
-        fits = [
-            fit_cox(self.time, self.event, np.ascontiguousarray(columns.T), strata=self.strata)
-            for columns in (base, np.vstack([base, own]))
-        ]
-        df = fits[1].rank - fits[0].rank
-        if df <= 0:
-            return 0.0
-        chi2 = max(2 * (fits[1].log_likelihood - fits[0].log_likelihood), 0.0)
-        return float(log_chi2_tail(np.array([chi2]), np.array([df]))[0])
 
     @cached_property
     def _relabelings(self) -> list[FloatArray]:

@@ -119,6 +119,11 @@ class FullModel:
         return _standardised("cox", left, columns, expected, expected)
 
 
+def null_residuals(survival: Survival, strata: Strata | None) -> NumberOutcome:
+    """Return the residuals of times in a model without covariates, as an outcome."""
+    return FullModel(survival, np.empty((len(survival.time), 0)), None, strata).residuals()
+
+
 def _standardised(
     kind: str, left: FloatArray, columns: FloatArray, variances: FloatArray, thirds: FloatArray
 ) -> NumberOutcome:

@@ -11,6 +11,11 @@ from interplay.study.columns import ColumnKind, check_length
 from interplay.study.outcome import decision_column
 
 
+def is_by_chromosome(offset: Any) -> bool:
+    """Say whether an offset is a dataframe with a column for each chromosome, as `read_loco` returns it."""
+    return getattr(offset, "ndim", 0) == 2 and hasattr(offset, "columns") and hasattr(offset, "index")
+
+
 def make_offset(offset: Any, *, n_samples: int) -> FloatArray | None:
     """Return the offset of each sample, (n_samples,); None if there is none.
 
@@ -21,6 +26,11 @@ def make_offset(offset: Any, *, n_samples: int) -> FloatArray | None:
     """
     if offset is None:
         return None
+    if is_by_chromosome(offset):
+        raise ValueError(
+            "offset has a column for each chromosome, which interactions() takes alone: give one number per sample, "
+            "such as the column of one chromosome, and the variables of this chromosome"
+        )
     column = decision_column(offset, "offset")
     values = column.read()
     check_length("offset", values, n_samples)

@@ -10,9 +10,12 @@ from interplay.base.arrays import IntArray, NumberOutcome, Outcome
 from interplay.base.checks import check_int, check_real, shown
 from interplay.study.outcome import MIN_CLASS_SIZE
 from interplay.study.strata import Strata
+from interplay.study.survival import MIN_EVENTS, Survival
 
 
-def split_samples(holdout: Any, outcome: Outcome, strata: Strata | None, *, seed: int) -> tuple[IntArray, IntArray]:
+def split_samples(
+    holdout: Any, outcome: Outcome, strata: Strata | None, survival: Survival | None = None, *, seed: int
+) -> tuple[IntArray, IntArray]:
     """Return the numbers of the samples to search in and of those held out, each ascending.
 
     Parameters
@@ -22,6 +25,8 @@ def split_samples(holdout: Any, outcome: Outcome, strata: Strata | None, *, seed
     outcome : DecisionClasses or NumberOutcome
     strata : Strata, optional
         The share is the same in each class, or along the numbers, and in each stratum, but for rounding.
+    survival : Survival, optional
+        The times that `outcome` is made of: both parts must have events.
 
     Examples
     --------
@@ -47,19 +52,29 @@ def split_samples(holdout: Any, outcome: Outcome, strata: Strata | None, *, seed
     held_out = np.sort(order[place > 0])
     searched = np.setdiff1d(np.arange(n_samples), held_out)
     for rows, what in ((searched, "search in"), (held_out, "test in")):
-        if isinstance(outcome, NumberOutcome):
+        if survival is not None:
+            check_events(holdout, survival, rows, what)
+        elif isinstance(outcome, NumberOutcome):
             if len(np.unique(outcome.values[rows])) < 2:
                 raise ValueError(f"holdout={shown(holdout)} leaves one value of y to {what}: use another share")
-            continue
-        classes = outcome
-        sizes = np.bincount(classes.codes[rows], minlength=classes.n_classes)
-        if sizes.min() < MIN_CLASS_SIZE:
-            label = shown(classes.labels[int(sizes.argmin())])
-            raise ValueError(
-                f"holdout={shown(holdout)} leaves fewer than {MIN_CLASS_SIZE} samples of class {label} to {what}: use "
-                "another share"
-            )
+        else:
+            sizes = np.bincount(outcome.codes[rows], minlength=outcome.n_classes)
+            if sizes.min() < MIN_CLASS_SIZE:
+                label = shown(outcome.labels[int(sizes.argmin())])
+                raise ValueError(
+                    f"holdout={shown(holdout)} leaves fewer than {MIN_CLASS_SIZE} samples of class {label} to {what}: "
+                    "use another share"
+                )
     return searched, held_out
+
+
+def check_events(holdout: Any, survival: Survival, rows: IntArray, what: str) -> None:
+    """Refuse a part of the samples, to search in or to test in, that has too few events."""
+    if (n_events := int(survival.event[rows].sum())) < MIN_EVENTS:
+        raise ValueError(
+            f"holdout={shown(holdout)} leaves {n_events} events to {what}, and at least {MIN_EVENTS} are needed: use "
+            "another share"
+        )
 
 
 def _tenths(outcome: NumberOutcome) -> IntArray:

@@ -15,7 +15,7 @@ from interplay.study.comparisons import Comparison, make_comparisons
 from interplay.study.covariates import Covariates, make_covariates
 from interplay.study.event_values import named_event
 from interplay.study.fingerprint import data_fingerprint
-from interplay.study.full_model import MODEL_NAMES, FullModel
+from interplay.study.full_model import MODEL_NAMES, FullModel, null_residuals
 from interplay.study.groups import Groups, make_groups
 from interplay.study.named_columns import take_named
 from interplay.study.number_outcome import (
@@ -113,17 +113,39 @@ class Study:
             return FullModel(outcome, design, None, self.strata)
         return FullModel(outcome, design, self.offset, self.strata)
 
-    def of_samples(self, rows: IntArray, *, decision_divisions: int | None) -> Study:
-        """Keep some of the samples; a continuous outcome is cut anew, and numbers are ranked anew, from these alone."""
-        column = decision_column(self.y)
-        y = replace(column, read=lambda: column.read()[rows])
+    def check_offset(self) -> None:
+        """Refuse an offset for more than two classes."""
+        outcome = self.outcome
+        if self.offset is None or self.survival is not None or not isinstance(outcome, DecisionClasses):
+            return
+        if outcome.n_classes > 2:
+            raise ValueError(
+                f"offset is one number per sample, and y has {outcome.n_classes} classes: use it with two classes, "
+                "numbers or times"
+            )
+
+    def of_samples(self, rows: IntArray) -> Study:
+        """Keep some of the samples; numbers are cut or ranked anew, and times have residuals, from these alone."""
         strata = None if self.strata is None else self.strata.of_samples(rows)
-        outcome: Outcome
-        if isinstance(self.outcome, NumberOutcome):
-            outcome = number_outcome(self.outcome.values[rows], strata, scale=self.outcome.scale)
+        survival = None if self.survival is None else self.survival.of_samples(rows)
+        outcome: Outcome = self.outcome
+        y: Any
+        if survival is not None:
+            y = survival.residuals()
+        else:
+            column = decision_column(self.y)
+            y = replace(column, read=lambda: column.read()[rows])
+        if isinstance(outcome, NumberOutcome):
+            outcome = (
+                number_outcome(outcome.values[rows], strata, scale=outcome.scale)
+                if survival is None
+                else null_residuals(survival, strata)
+            )
+        elif survival is not None:
+            outcome = survival_classes(survival, decision="auto", decision_divisions=outcome.n_classes - 1)
         else:
             # Fewer samples might look as if their outcome were of another kind.
-            kind, divisions = self.outcome.kind, 1 if decision_divisions is None else decision_divisions
+            kind, divisions = outcome.kind, outcome.n_classes - 1
             outcome = decision_classes(y, n_samples=len(rows), decision=kind, decision_divisions=divisions)
         return replace(
             self,
@@ -133,7 +155,7 @@ class Study:
             strata=strata,
             groups=None if self.groups is None else self.groups.of_samples(rows),
             covariates=None if self.covariates is None else self.covariates.of_samples(rows),
-            survival=None if self.survival is None else self.survival.of_samples(rows),
+            survival=survival,
             offset=None if self.offset is None else self.offset[rows],
             _fingerprint=[],
         )
@@ -147,7 +169,7 @@ class Study:
 
     def record(self, *, n_threads: int = 1) -> dict[str, Any]:
         """Return the entries about the data that a result keeps in its provenance."""
-        strata, survival = self.strata, self.survival
+        strata = self.strata
         about: dict[str, Any] = {
             "target": self.target,
             "n_samples": self.n_samples,
@@ -158,14 +180,20 @@ class Study:
         }
         if isinstance(self.outcome, NumberOutcome):
             about["outcome"] = about_numbers(self.outcome) | ({"note": self.note} if self.note else {})
+        return about | self.model_record()
+
+    def model_record(self) -> dict[str, Any]:
+        """Return the entries about covariates, offset and times; none without a model."""
+        about: dict[str, Any] = {}
         if self.covariates is not None:
             about["covariates"] = self.covariates.names
         if self.offset is not None:
             about["offset"] = True
         if self.model is not None:
             about["model"] = MODEL_NAMES[self.model.kind]
-        if survival is not None:
-            about["survival"] = {"n_events": int(survival.event.sum()), "last": float(survival.time.max())}
+        if self.survival is not None:
+            times = self.survival
+            about["survival"] = {"n_events": int(times.event.sum()), "last": float(times.time.max())}
         return about
 
     def warn_of_clusters(self) -> None:
@@ -224,11 +252,7 @@ def make_study(
         y = survival.residuals()
         if decision == "classes":
             raise ValueError("decision='classes' does not go with times: leave it out")
-        outcome = (
-            FullModel(survival, np.empty((n_samples, 0)), None, strata).residuals()
-            if decision_divisions is None
-            else survival_classes(survival, **how)
-        )
+        outcome = null_residuals(survival, strata) if decision_divisions is None else survival_classes(survival, **how)
     elif y is None and not needs_outcome:
         outcome = one_class(n_samples)
     elif decision_divisions is None and is_number(y, decision):
@@ -238,13 +262,7 @@ def make_study(
     else:
         outcome = decision_classes(y, n_samples=n_samples, **how)
         warn_of_censoring(table, y, outcome, name=target if isinstance(target, str) else None)
-    known = make_offset(offset, n_samples=n_samples)
-    if known is not None and isinstance(outcome, DecisionClasses) and survival is None and outcome.n_classes > 2:
-        raise ValueError(
-            f"offset is one number per sample, and y has {outcome.n_classes} classes: use it with two classes, numbers "
-            "or times"
-        )
-    return Study(
+    study = Study(
         table=table,
         y=y,
         outcome=outcome,
@@ -252,8 +270,10 @@ def make_study(
         groups=make_groups(groups, n_samples=n_samples),
         covariates=make_covariates(covariates, n_samples=n_samples),
         survival=survival,
-        offset=known,
+        offset=make_offset(offset, n_samples=n_samples),
         target=None if target is None else str(target),
         named=tuple(named),
         note=note,
     )
+    study.check_offset()
+    return study

@@ -9,8 +9,11 @@ from scipy.stats import chi2, kstest
 
 import r_survival as r
 from interplay.models.cox import fit_cox, martingale_residuals
+from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.survival.cox_score_test import CoxScoreTest
-from interplay.statistics.survival.cox_test import hazard_ratios, hazard_test, nested_cox_test
+from interplay.statistics.survival.cox_test import hazard_ratios, nested_cox_test
+from interplay.study.full_model import FullModel
+from interplay.study.survival import Survival
 
 
 def drawn(n=300, p=20, seed=0, *, ties=False):
@@ -171,8 +174,8 @@ class TestLikelihoodRatio:
     def test_cells_beyond_a_part(self):
         time, event, design, _, rng = drawn()
         part, own, entry = rng.integers(0, 2, 300), rng.integers(0, 3, 300), time * 0.1
-        found, df = hazard_test(time, event, part * 3 + own, part, design, entry=entry)
         parts, cells = (np.eye(n)[each] for n, each in ((2, part), (6, part * 3 + own)))
+        found, df = likelihood_ratio(FullModel(Survival(time, event, entry), design), parts, cells)
         fits = [
             sm.PHReg(time, np.column_stack([each[:, 1:], design]), status=event * 1, entry=entry, ties="efron")
             .fit(disp=0)

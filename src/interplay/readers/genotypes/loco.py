@@ -34,7 +34,8 @@ def read_loco(path: str | os.PathLike[str], *, samples: Sequence[str] | None = N
     -------
     DataFrame
         One row per sample, named as in `samples`, one column per chromosome ("1" … "22", "X"). A column is the
-        prediction without that chromosome: an `offset` for variants on it.
+        prediction without that chromosome: an `offset` for variants on it. `interactions` takes the whole table as
+        `offset`.
 
     Examples
     --------
@@ -69,7 +70,10 @@ def read_loco(path: str | os.PathLike[str], *, samples: Sequence[str] | None = N
     if not rows:
         raise ValueError(f"{shown(name)} has no predictions: it ends after the names of the samples")
     values = np.array(list(rows.values())).T
-    places, names = _places(people, samples, name)
+    places, names = list(range(len(people))), people
+    if samples is not None:
+        names = [str(each) for each in check_list("samples", samples)]
+        places = places_of_samples(people, names, name)
     found = values[places]
     if not np.isfinite(found).all():
         first_bad = names[int(np.argmin(np.isfinite(found).all(axis=1)))]
@@ -89,11 +93,11 @@ def _words(name: str) -> Iterator[list[str]]:
             raise ValueError(f"{shown(name)} cannot be read as text: {error}") from None
 
 
-def _places(people: list[str], samples: Sequence[str] | None, name: str) -> tuple[list[int], list[str]]:
-    """Return places of the samples among the people of the file, and their names."""
-    if samples is None:
-        return list(range(len(people))), people
-    wanted = [str(each) for each in check_list("samples", samples)]
+def places_of_samples(people: list[str], samples: list[str], name: str) -> list[int]:
+    """Return the places of samples among people, who are named FID_IID; samples also IID.
+
+    `name` is that of the predictions, for messages.
+    """
     place_of = {person: place for place, person in enumerate(people)}
     own: dict[str, list[int]] = {}
     for place, person in enumerate(people):
@@ -101,10 +105,10 @@ def _places(people: list[str], samples: Sequence[str] | None, name: str) -> tupl
             if person[start] == "_":  # family and person may both have underscores in their names
                 own.setdefault(person[start + 1 :], []).append(place)
     places = []
-    for each in wanted:
+    for each in samples:
         found = [place_of[each]] if each in place_of else own.get(each, [])
         if len(found) != 1:
             missing = "has no predictions" if not found else f"is the name of {len(found)} people: give FID_IID"
             raise ValueError(f"samples: {shown(each)} {missing} in {shown(name)}")
         places.append(found[0])
-    return places, wanted
+    return places

@@ -49,6 +49,12 @@ function whySection(row) {
   ];
 }
 
+// Curves of a tuple → the levels of each one's cell in words.
+function cellInWords(tuple, own) {
+  const { cells, members, levels } = cellsOf(tuple, own);
+  return ({ cell }) => cells[cell].level.map((l, m) => `${cut(names[members[m]], 24)} ${cut(levels[m][l], 16)}`).join(", ");
+}
+
 // Which way, and how much: the first effect is that of the table.
 function effectSection(row) {
   if (!rows.effects?.[row].length) return [];
@@ -88,7 +94,7 @@ function openVariable(row) {
   const chart = byId("why");
   if (chart) drawnToFit(chart, (width) => drawWhy(width, bestTuple(row), row));
   const curves = byId("survival");
-  if (curves) drawnToFit(curves, (width) => drawSurvival(width, bestTuple(row), row));
+  if (curves) drawnToFit(curves, (width) => drawSurvival(width, bestTuple(row).curves, cellInWords(bestTuple(row), row)));
 }
 
 byId("details-close").addEventListener("click", () => dialog.close());

@@ -27,6 +27,7 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
     smooth_test.py       the same beside smooth effects of numbers that were cut
     corrected_p_values.py  statistics of second tests → p-values, corrected as those of the search were
     model_test.py        a tuple in a model of covariates, offset, times → likelihood ratio, effect
+    tested_in_model.py   the same of many tuples → tests that take the place of those without covariates
     listed_p_values.py   p-values of some tuples, adjusted for all that were searched      `adjust_listed`
 
 How a search over all m = C(p, k) tuples uses it

@@ -18,6 +18,9 @@ from interplay.study.survival import Survival
 #: Standard errors of a 95 % interval.
 _Z95 = 1.959963984540054
 
+#: A log hazard ratio with a larger standard error has no finite estimate.
+_NO_ESTIMATE = 10.0
+
 
 class ModelTest(NamedTuple):
     """The interaction of a tuple in the full model.
@@ -35,7 +38,7 @@ class ModelTest(NamedTuple):
     f, df_residual : float, int
         Of a linear model, else 0.
     robust_log_p : float
-        ln p of a linear model with HC3 variances, else NaN.
+        ln p of Wald's test with robust variances: HC3 of a linear model, Lin and Wei's of times, else NaN.
     """
 
     chi2: float
@@ -50,7 +53,12 @@ class ModelTest(NamedTuple):
 
 
 def model_test(
-    model: FullModel, models: NestedModels, product: FloatArray | None, *, max_log_p: float = 0.0
+    model: FullModel,
+    models: NestedModels,
+    product: FloatArray | None,
+    *,
+    max_log_p: float = 0.0,
+    groups: IntArray | None = None,
 ) -> ModelTest:
     """Test the interaction of a tuple; effects are left out where ln p is above `max_log_p`.
 
@@ -63,34 +71,60 @@ def model_test(
     product : (n_rows,) float64, optional
         The product of the members' levels, where these are two each, or of their dosages: the one column that the
         larger model adds.
+    groups : (n_samples,) int64, optional
+        Of times: samples that belong together. The interval of the effect is then by robust variances.
     """
     smaller, larger = models.columns[:, : models.n_smaller], models.columns[:, models.n_smaller :]
     if not len(models.rows):
         return ModelTest(0.0, 0, 0.0)
     chi2, df = likelihood_ratio(model, smaller, larger, models.rows)
-    log_p = 0.0
+    log_p, n_left = 0.0, 1
     if df:
         log_p = float(chi2_log_tail(np.array([chi2]), np.array([df]))[0])
         if isinstance(model.outcome, Survival):
             n_events = int(model.outcome.event[models.rows].sum())
-            n_left = n_events - model.columns().shape[1] - models.columns.shape[1]
-            log_p = float(log_f_tail(chi2 / df, df, max(n_left, 1)))
+            n_left = max(n_events - model.columns().shape[1] - models.columns.shape[1], 1)
+            log_p = float(log_f_tail(chi2 / df, df, n_left))
     found = ModelTest(chi2, df, log_p)
     if not df or log_p > max_log_p:
         return found
     is_number = isinstance(model.outcome, NumberOutcome)
     if product is not None:
-        effect = _effect(model, models.rows, smaller, product)
+        effect = _effect(model, models.rows, smaller, product, groups)
         found = found._replace(effect=effect[0], low=effect[1], high=effect[2])
     if is_number:
         f, robust, df_residual = _linear_tests(model, smaller, larger, models.rows)
         found = found._replace(f=f, robust_log_p=robust, df_residual=df_residual)
+    if isinstance(model.outcome, Survival):
+        found = found._replace(robust_log_p=_robust_hazards(model, smaller, larger, models.rows, groups, n_left))
     return found
 
 
-def _effect(model: FullModel, rows: IntArray, smaller: FloatArray, product: FloatArray) -> tuple[float, float, float]:
+def _robust_hazards(
+    model: FullModel, smaller: FloatArray, larger: FloatArray, rows: IntArray, groups: IntArray | None, n_left: int
+) -> float:
+    """Return ln p of Wald's test of the added columns with Lin and Wei's variances; NaN without finite estimates."""
+    here = model if len(rows) == model.n_samples else of_samples(model, rows)
+    clusters = np.arange(len(rows)) if groups is None else groups[rows]
+    fit = coefficients_of(here, np.hstack([smaller, larger]), clusters=clusters)
+    assert fit.robust is not None
+    added = np.arange(smaller.shape[1], len(fit.estimate))
+    added = added[np.isfinite(np.diag(fit.covariance)[added])]
+    # A cell without events has a coefficient that grows without end, of which no variance is known.
+    if not len(added) or float(np.diag(fit.covariance)[added].max()) > _NO_ESTIMATE**2:
+        return np.nan
+    covariance = np.linalg.pinv(fit.robust[np.ix_(added, added)], hermitian=True)
+    wald = float(fit.estimate[added] @ covariance @ fit.estimate[added])
+    n_free = n_left if groups is None else min(n_left, len(np.unique(clusters)) - 1)
+    return float(log_f_tail(wald / len(added), len(added), max(n_free, 1)))
+
+
+def _effect(
+    model: FullModel, rows: IntArray, smaller: FloatArray, product: FloatArray, groups: IntArray | None = None
+) -> tuple[float, float, float]:
     """Return the coefficient of the product and its interval; of numbers in their own unit."""
     here = model if len(rows) == model.n_samples else of_samples(model, rows)
+    clusters = groups[rows] if groups is not None and isinstance(model.outcome, Survival) else None
     outcome, scores = here.outcome, None
     if isinstance(outcome, NumberOutcome):
         assert isinstance(model.outcome, NumberOutcome)
@@ -100,8 +134,10 @@ def _effect(model: FullModel, rows: IntArray, smaller: FloatArray, product: Floa
     elif isinstance(outcome, DecisionClasses) and outcome.n_classes > 2:
         return np.nan, np.nan, np.nan
     columns = np.column_stack([smaller, product])
-    fit: Coefficients = coefficients_of(here, columns, scores=scores)
+    fit: Coefficients = coefficients_of(here, columns, scores=scores, clusters=clusters)
     estimate, variance = float(fit.estimate[-1]), float(fit.covariance[-1, -1])
+    if fit.robust is not None and variance <= _NO_ESTIMATE**2:
+        variance = float(fit.robust[-1, -1])
     if not (np.isfinite(variance) and variance > 0):
         return np.nan, np.nan, np.nan
     width = _Z95

@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 from interplay.base.arrays import FloatArray
 from interplay.files.types import Check
-from interplay.statistics.interaction.tuple_tests import TupleTests
+from interplay.statistics.interaction.tuple_tests import RobustTupleTests
 
 
 @dataclass(frozen=True, eq=False)
-class TestedTimes(TupleTests):
-    """Tests of tuples; beside the fields of `TupleTests`, each with one entry, or one row, per tuple:
+class TestedTimes(RobustTupleTests):
+    """Tests of tuples; beside the fields of `RobustTupleTests`, each with one entry, or one row, per tuple:
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class TestedTimes(TupleTests):
     log_hr: Annotated[FloatArray, Check("n")]
     log_hr_alone: Annotated[FloatArray, Check("n k")]
 
-    wide: ClassVar[tuple[str, ...]] = (*TupleTests.wide, "log_hr_alone")
+    wide: ClassVar[tuple[str, ...]] = (*RobustTupleTests.wide, "log_hr_alone")
 
     @property
     def statistic(self) -> FloatArray:

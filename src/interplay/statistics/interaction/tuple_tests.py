@@ -20,6 +20,7 @@ SPARSE = "sparse"
 METHODS = ("exact", "chi2", "bootstrap", SPARSE, "permutations", "f", "model")
 
 Tests = TypeVar("Tests", bound="TupleTests")
+Robust = TypeVar("Robust", bound="RobustTupleTests")
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,3 +188,38 @@ class TupleTests:
         """Return the row of each of these tuples, −1 where it was not tested."""
         row_of = {tuple(members): row for row, members in enumerate(self.tuples.tolist())}
         return np.array([row_of.get(tuple(members), -1) for members in tuples.tolist()], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class RobustTupleTests(TupleTests):
+    """Tests of tuples of which each has a second one, with variances that assume less.
+
+    Attributes
+    ----------
+    robust_log_p : (n,) float64
+        ln p of the same hypothesis with robust variances: HC3 of numbers, Lin and Wei's of times. Of several
+        discretisations, of p times their number; NaN where not tested.
+    robust_adjusted : (n,) float64
+        These p-values, adjusted as those of the first test; NaN before that.
+    """
+
+    robust_log_p: Annotated[FloatArray, Check("n", high=0, nan=True)]
+    robust_adjusted: Annotated[FloatArray, Check("n")]
+
+    def adjusted(self: Robust, adjust: Callable[[FloatArray], FloatArray]) -> Robust:
+        """Fill in the adjusted p-values, also of the robust tests of the listed tuples."""
+        return replace(super().adjusted(adjust), robust_adjusted=adjusted_known(self.p_robust, adjust))
+
+    def holds_robust(self, level: float) -> BoolArray:
+        """Say which tuples are significant with robust variances."""
+        return np.asarray(self.robust_adjusted < level)
+
+    @property
+    def p_robust(self) -> FloatArray:
+        return np.exp(self.robust_log_p)
+
+
+def adjusted_known(p_value: FloatArray, adjust: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Adjust p-values of which some are not known (NaN): these stay so, and count as 1."""
+    known = ~np.isnan(p_value)
+    return np.where(known, adjust(np.where(known, p_value, 1.0)), np.nan)

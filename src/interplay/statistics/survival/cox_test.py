@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray
 from interplay.base.chi_squared import chi2_tail
 from interplay.models.cox import CoxFit, fit_in_risk_sets
-from interplay.models.linear import cell_columns
 from interplay.models.risk_sets import RiskSets
 
 
@@ -86,34 +85,3 @@ def nested_cox_test(
     if df <= 0:
         return 0.0, 0
     return max(2.0 * (more.log_likelihood - less.log_likelihood), 0.0), df
-
-
-def hazard_test(
-    time: FloatArray,
-    event: npt.NDArray[Any],
-    cells: IntArray,
-    part_cells: IntArray,
-    design: FloatArray,
-    *,
-    entry: FloatArray | None = None,
-    strata: IntArray | None = None,
-    offset: FloatArray | None = None,
-) -> tuple[float, int]:
-    """Compare models of times with covariates, with effects of all cells and of the cells of a part.
-
-    Parameters
-    ----------
-    time, event, entry, strata, offset
-        As in `fit_cox`.
-    cells, part_cells : (n_samples,) int64
-        Cells of a tuple, and of a part of it: each cell of the whole lies in one cell of the part.
-    design : (n_samples, n_columns) float64
-        Covariates.
-
-    Returns
-    -------
-    chi2, df
-        As of `nested_cox_test`.
-    """
-    smaller, larger = (np.hstack([cell_columns(each)[:, 1:], design]) for each in (part_cells, cells))
-    return nested_cox_test(time, event, smaller, larger, entry=entry, strata=strata, offset=offset)

@@ -13,9 +13,13 @@ from interplay.statistics.survival.kaplan_meier import kaplan_meier
 
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts
+    from interplay.study.survival import Survival
 
 #: A curve has no more steps than this: more cannot be seen.
 MAX_STEPS = 200
+
+#: Tuples of a list whose curves are kept: a report draws fewer, and a file of more would be large.
+MAX_TUPLES = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,22 @@ class SurvivalCurves:
         """Say whether the steps are cut into curves: a file may say anything."""
         ascending = bool((np.diff(self.start) >= 0).all())
         return ascending and int(self.start[0]) == 0 and int(self.start[-1]) == len(self.time)
+
+
+def tuple_curves(survival: Survival, known: IntArray, levels: IntArray, counts: TupleCounts) -> SurvivalCurves:
+    """Make the curves of a tuple that was counted.
+
+    Parameters
+    ----------
+    survival : Survival
+        Of all samples.
+    known : (n_known,) int64
+        The samples that have a level of every member.
+    levels : (k, n_known) int64
+    """
+    times = survival.of_samples(known)
+    cells = np.ravel_multi_index(tuple(levels), counts.counts.shape[:-1])
+    return survival_curves(times.time, times.event, np.asarray(cells), counts, times.entry)
 
 
 def survival_curves(
