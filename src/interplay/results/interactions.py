@@ -308,6 +308,8 @@ class Interactions(Result):
         dense: Any = None,
         covariates: Any = None,
         strata: Any = None,
+        offset: Any = None,
+        entry: Any = None,
         r2: float = DEFAULT_R2,
         max_neighbours: int = 500,
         complete: bool = False,
@@ -317,7 +319,7 @@ class Interactions(Result):
 
         Two columns that tag one cause show an interaction that does not exist. The interaction of each lead (`clumps`)
         is tested again in models with the effects of each neighbour, one at a time, and of the strongest jointly:
-        logistic or multinomial for classes, linear on the scale of the search for numbers.
+        logistic or multinomial for classes, linear on the scale of the search for numbers, Cox's for times.
 
         - "explained": a neighbour has an effect beside the members (p < 0.05, times the number of neighbours), and
           beside it the interaction is not significant (p ≥ 0.02).
@@ -332,7 +334,7 @@ class Interactions(Result):
         X : table-like, (n_samples, n_vars)
             The samples in which the tuples were found. Variables are matched by name.
         y : (n_samples,) array-like, or str
-            Their outcome, or the name of its column.
+            Their outcome, or the name of its column; (time, event) where the tuples were found with times.
         window : float, optional
             Neighbours are the columns up to this distance from a member, on its chromosome; 1,000,000 where positions
             are known. Without positions, neighbours are the columns that are most correlated with a member.
@@ -341,7 +343,7 @@ class Interactions(Result):
         dense : table-like or path, optional
             A table with more columns of the same samples in the same order, such as imputed genotypes, whose columns
             are neighbours too; or its file, as `interplay.io.read_data` and `interplay.genetics.read_bed` read it.
-        covariates, strata : optional
+        covariates, strata, offset, entry : optional
             As in `interactions`; they stay in all models.
         r2 : float
             Of the clumps.
@@ -384,6 +386,8 @@ class Interactions(Result):
             dense=dense,
             covariates=covariates,
             strata=strata,
+            offset=offset,
+            entry=entry,
             r2=r2,
             max_neighbours=max_neighbours,
             complete=complete,
@@ -402,6 +406,8 @@ class Interactions(Result):
         dense: Any = None,
         covariates: Any = None,
         strata: Any = None,
+        offset: Any = None,
+        entry: Any = None,
         r2: float = DEFAULT_R2,
         max_neighbours: int = 500,
         complete: bool = False,
@@ -413,7 +419,7 @@ class Interactions(Result):
 
         Parameters
         ----------
-        X, y, window, positions, dense, covariates, strata, r2, max_neighbours, complete, n_jobs
+        X, y, window, positions, dense, covariates, strata, offset, entry, r2, max_neighbours, complete, n_jobs
             As in `tagging`.
         """
         from interplay.results.tagging import tag
@@ -428,6 +434,8 @@ class Interactions(Result):
             dense=dense,
             covariates=covariates,
             strata=strata,
+            offset=offset,
+            entry=entry,
             r2=check_r2(r2, FLOOR),
             max_neighbours=max_neighbours,
             complete=complete,
