@@ -20,7 +20,7 @@ from interplay.study.full_model import FullModel
 _DEPENDENT = 1e-5
 
 #: Rows that are multiplied at a time: they stay in the cache of a core.
-_BLOCK = 128
+_BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,16 +153,14 @@ class NeighbourScreen:
         self._of_basis, of_inner, of_y, self.also = np.split(products, ends, axis=1)
         inner_y = inner.T @ y
         squares = (y**2).sum(axis=0)
-        self._scales = len(y) / np.maximum(squares, 1e-300)
+        scales = len(y) / np.maximum(squares, 1e-300)
         scales_inside = len(y) / np.maximum(squares - (inner_y**2).sum(axis=0), 1e-300)
         self._own = {size: self._own_products(size) for size in np.unique(neighbours.sizes).tolist() if size}
-        self.effect = self._explained(self._of_basis, of_y, self._scales)
-        beyond, y_beyond = np.hstack([self._of_basis, of_inner]), of_y - of_inner @ inner_y
-        self.beside_cells = self._explained(beyond, y_beyond, scales_inside)
+        self.effect = self._explained(self._of_basis, of_y) @ scales
+        beyond = self._explained(np.hstack([self._of_basis, of_inner]), of_y - of_inner @ inner_y)
+        self.beside_cells = beyond @ scales_inside
         # Interaction and neighbour explain as much together, whichever is first.
-        alone = float(((inner_y**2) * self._scales).sum())
-        after = self._explained(beyond, y_beyond, self._scales)
-        self.left = np.maximum(alone + after - self.effect, 0.0)
+        self.left = np.maximum((inner_y**2).sum(axis=0) @ scales + beyond @ scales - self.effect, 0.0)
 
     def effect_beside(self, columns: FloatArray) -> FloatArray:
         """Return the effects of neighbours beside more columns, (n, m), as well, and beside those of earlier calls."""
@@ -173,8 +171,7 @@ class NeighbourScreen:
         products = self._neighbours.times(self._in_all(np.hstack([new, y])))
         of_new, of_y = np.split(products, [new.shape[1]], axis=1)
         self._of_basis = np.hstack([self._of_basis, of_new])
-        scales = len(y) / np.maximum((y**2).sum(axis=0), 1e-300)
-        return self._explained(self._of_basis, of_y, scales)
+        return self._explained(self._of_basis, of_y) @ (len(y) / np.maximum((y**2).sum(axis=0), 1e-300))
 
     def _in_all(self, columns: FloatArray) -> FloatArray:
         """Return columns in all samples, 0 where they have no value: products are the same."""
@@ -188,15 +185,18 @@ class NeighbourScreen:
         these = np.flatnonzero(self._neighbours.sizes == size)
         return these, self._neighbours.own_products(these, size, self._samples)
 
-    def _explained(self, of_basis: FloatArray, of_y: FloatArray, scales: FloatArray) -> FloatArray:
-        """Return what each neighbour explains beside a basis, by products of its columns with the basis and with y."""
-        found = np.zeros(self._neighbours.n)
+    def _explained(self, of_basis: FloatArray, of_y: FloatArray) -> FloatArray:
+        """Return the sums of squares of y that each neighbour explains beside a basis, (n_neighbours, q).
+
+        By products of its columns with the basis, and with the part of y outside of it.
+        """
+        found = np.zeros((self._neighbours.n, of_y.shape[1]))
         for size, (these, own) in self._own.items():
             places = self._neighbours.first[these][:, np.newaxis] + np.arange(size)
             inside = of_basis[places]
             beyond = own - np.matmul(inside, inside.transpose(0, 2, 1))
             lengths = np.einsum("mii->mi", own).max(axis=1)
-            found[these] = _squares(beyond, of_y[places], lengths) @ scales
+            found[these] = _squares(beyond, of_y[places], lengths)
         return found
 
 
