@@ -73,19 +73,28 @@ class ModelFits:
 
     def ratio(self, smaller: Fitted, larger: Fitted) -> tuple[float, int]:
         """Return twice the difference of log-likelihoods (of numbers, F on the scale of χ²) and its df."""
-        df, df_residual = larger.rank - smaller.rank, len(self._scores) - larger.rank
-        if df <= 0:
-            return 0.0, 0
-        if len(self._scores):
-            explained = max(smaller.value - larger.value, 0.0)
-            return (f_as_chi2(explained, larger.value, df, df_residual), df) if df_residual > 0 else (0.0, 0)
-        return max(2.0 * (larger.value - smaller.value), 0.0), df * (self._n_classes - 1)
+        df = self._df(smaller, larger)
+        if not df or not len(self._scores):
+            return (max(2.0 * (larger.value - smaller.value), 0.0), df) if df else (0.0, 0)
+        return f_as_chi2(max(smaller.value - larger.value, 0.0), larger.value, df, len(self._scores) - larger.rank), df
 
     def log_p(self, smaller: Fitted, larger: Fitted) -> float:
         """Return ln p of the columns that the larger model adds; 0 where it adds none."""
-        chi2, df = self.ratio(smaller, larger)
+        df = self._df(smaller, larger)
+        if not df:
+            return 0.0
+        if len(self._scores) and larger.value > 0:
+            df_residual = len(self._scores) - larger.rank
+            f = max(smaller.value - larger.value, 0.0) / df / (larger.value / df_residual)
+            return float(log_f_tail(f, df, df_residual))
         n_events = None if self._sets is None else self._sets.n_events
-        return ratio_log_p(chi2, df, n_events=n_events, n_columns=larger.rank) if df else 0.0
+        return ratio_log_p(self.ratio(smaller, larger)[0], df, n_events=n_events, n_columns=larger.rank)
+
+    def _df(self, smaller: Fitted, larger: Fitted) -> int:
+        """Return the degrees of freedom; 0 where no sample is left over."""
+        if len(self._scores) and len(self._scores) <= larger.rank:
+            return 0
+        return max(larger.rank - smaller.rank, 0) * (self._n_classes - 1)
 
 
 def ratio_log_p(chi2: float, df: int, *, n_events: int | None = None, n_columns: int = 0) -> float:
