@@ -61,7 +61,7 @@ class Neighbours:
     def columns(self, some: Sequence[int], samples: IntArray) -> FloatArray:
         """Return the columns of some neighbours, in some samples."""
         rows = np.concatenate([self.rows[self.first[c] : self.first[c + 1]] for c in some])
-        return self.shared[rows][:, samples].T.astype(np.float64)
+        return np.asarray(self.shared[rows][:, samples].T, dtype=np.float64)
 
     def times(self, columns: FloatArray) -> FloatArray:
         """Return the products of all rows with columns, (n_rows, n_columns)."""
@@ -78,7 +78,7 @@ class Neighbours:
         (n_some, size, size)
         """
         rows = self.rows[self.first[some][:, np.newaxis] + np.arange(size)]
-        found = self.own[rows][:, :, :size]
+        found: FloatArray = self.own[rows][:, :, :size]
         n_samples = self.shared.shape[1]
         if len(samples) < n_samples:
             others = np.setdiff1d(np.arange(n_samples), samples)
@@ -171,7 +171,8 @@ class NeighbourScreen:
         products = self._neighbours.times(self._in_all(np.hstack([new, y])))
         of_new, of_y = np.split(products, [new.shape[1]], axis=1)
         self._of_basis = np.hstack([self._of_basis, of_new])
-        return self._explained(self._of_basis, of_y) @ (len(y) / np.maximum((y**2).sum(axis=0), 1e-300))
+        scales = len(y) / np.maximum((y**2).sum(axis=0), 1e-300)
+        return np.asarray(self._explained(self._of_basis, of_y) @ scales)
 
     def _in_all(self, columns: FloatArray) -> FloatArray:
         """Return columns in all samples, 0 where they have no value: products are the same."""

@@ -13,8 +13,9 @@ from interplay.statistics.interaction.tuple_tests import TupleTests
 
 def corrected_p_values(again: TupleTests, chi2: FloatArray, df: IntArray, discretizations: int) -> FloatArray:
     """Return p-values of second tests, where each G², or likelihood ratio of times, is corrected as in the search."""
-    is_ratio = isinstance(again, TestedTuples | TestedTimes)
-    factor = _correction(again, discretizations) if is_ratio else np.ones(len(chi2))
+    factor = np.ones(len(chi2))
+    if isinstance(again, TestedTuples | TestedTimes):
+        factor = _correction(again, discretizations)
     return np.asarray(np.minimum(np.exp(chi2_log_tail(chi2 * np.minimum(factor, 1.0), df)) * discretizations, 1.0))
 
 
