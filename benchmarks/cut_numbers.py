@@ -14,6 +14,7 @@ page adds up the tables that have a property, with standard errors.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -131,15 +132,15 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="")
+    parser.add_argument("--keep", action="store_true", help="with --only: write the rows into the file with the others")
     parser.add_argument("--grid", action="store_true", help="additive truths in all settings")
     parser.add_argument("--page", action="store_true", help="print the rows of the table in docs/interactions.md")
     asked = parser.parse_args()
     name = "cut_numbers_grid" if asked.grid else "cut_numbers"
+    is_kept = (asked.keep or asked.page) and (RESULTS / f"{name}.json").exists()
+    before = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["rows"] if is_kept else []
     if asked.page:
-        import json
-
-        rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["rows"]
-        (print_margins if asked.grid else print_page)(rows)
+        (print_margins if asked.grid else print_page)(before)
         return
     rows = []
     with ProcessPoolExecutor(asked.jobs) as pool:
@@ -151,8 +152,10 @@ def main() -> None:
                 row |= {name: getattr(cell, name) for name in SETTINGS} if asked.grid else {}
                 rows.append(row | dict(zip(names, shares.round(3).tolist(), strict=True)))
                 print(rows[-1], flush=True)
-    if not asked.only:
-        write_result(name, {"rows": rows})
+    if not asked.only or asked.keep:
+        again = {(row["table"], row["n_samples"]) for row in rows}
+        kept = [row for row in before if (row["table"], row["n_samples"]) not in again]
+        write_result(name, {"rows": [*kept, *rows]})
 
 
 def print_page(rows: list[dict[str, Any]]) -> None:
