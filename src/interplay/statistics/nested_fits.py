@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, numbered
 from interplay.base.beta_tail import log_f_tail
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.models.classes import class_likelihood
@@ -49,7 +49,10 @@ class ModelFits:
         if isinstance(outcome, NumberOutcome):
             self._scores = outcome.scores[every]
         elif isinstance(outcome, DecisionClasses):
-            self._codes, self._n_classes = outcome.codes[every], outcome.n_classes
+            self._codes = outcome.codes[every]
+            if outcome.n_classes > 2:  # some samples may lack a class
+                self._codes = numbered(self._codes)
+                self._n_classes = max(int(self._codes.max(initial=0)) + 1, 2)
         else:
             times = outcome if rows is None else outcome.of_samples(rows)
             strata = None if model.strata is None else model.strata.codes[every]
