@@ -1,21 +1,27 @@
 """Do numbers interact because they were cut? Shares of tables with a significant pair, before and after a second test.
 
     python benchmarks/cut_numbers.py [--tables 60] [--jobs 2] [--only TEXT] [--page]
+    python benchmarks/cut_numbers.py --grid --tables 8 [--jobs 2] [--page]
 
 Each table has ten columns of numbers, of which the first two matter. *Before* is the interaction of the levels alone,
 as it is searched; *after* the same beside smooth effects of the numbers (`p_smooth`). Holm 0.05. Of additive truths any
 pair is false; of interactions, found is the pair of the first two. The columns of the page are these shares.
+
+`--grid` has additive truths alone, in every combination of columns, correlations, outcomes and numbers of samples; its
+page adds up the tables that have a property, with standard errors.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +44,7 @@ class Cell:
     """One kind of table."""
 
     truth: str  # "additive", "XOR", "additive and XOR", "product", "threshold"
-    outcome: str  # "number", "median" (two classes), "logit 20 %", "probit 20 %"
+    outcome: str  # "number", "median" (two classes), "logit 20 %", "probit 20 %": so many cases
     columns: str  # "exponential", "lognormal", "zero-inflated", "normal"
     correlation: float
     n_samples: int
@@ -72,13 +78,11 @@ class Cell:
             "product": self.size * a * b,
             "threshold": self.size * high,
         }[self.truth]
-        if self.outcome.startswith("logit"):
-            y = mean + rng.logistic(size=self.n_samples)
-            return X, y > np.quantile(y, 0.8)
-        y = mean + rng.normal(size=self.n_samples)
+        y = mean + (rng.logistic if self.outcome.startswith("logit") else rng.normal)(size=self.n_samples)
         if self.outcome == "number":
             return X, y
-        return X, y > np.quantile(y, 0.5 if self.outcome == "median" else 0.8)
+        cases = 50 if self.outcome == "median" else int(self.outcome.split()[1])
+        return X, y > np.quantile(y, 1 - cases / 100)
 
 
 BY_VALUES = (("scale", "values"),)
@@ -104,6 +108,16 @@ CELLS = (
 )
 
 
+#: Every setting of additive truths.
+SETTINGS: dict[str, tuple[Any, ...]] = {
+    "outcome": ("number", *(f"{link} {cases} %" for link in ("logit", "probit") for cases in (10, 20, 50))),
+    "columns": ("exponential", "lognormal", "zero-inflated", "normal"),
+    "correlation": (0.0, 0.3, 0.7),
+    "n_samples": (500, 2000, 5000, 10_000),
+}
+GRID = tuple(Cell("additive", *setting) for setting in product(*SETTINGS.values()))
+
+
 def pairs_of(cell: Cell, seed: int) -> tuple[bool, bool, bool, bool]:
     """Say of one table: any pair before, after; the pair of the first two columns before, after."""
     X, y = cell.table(seed)
@@ -118,24 +132,30 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="")
+    parser.add_argument("--keep", action="store_true", help="with --only: write the rows into the file with the others")
+    parser.add_argument("--grid", action="store_true", help="additive truths in all settings")
     parser.add_argument("--page", action="store_true", help="print the rows of the table in docs/interactions.md")
     asked = parser.parse_args()
+    name = "cut_numbers_grid" if asked.grid else "cut_numbers"
+    is_kept = (asked.keep or asked.page) and (RESULTS / f"{name}.json").exists()
+    before = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["rows"] if is_kept else []
     if asked.page:
-        import json
-
-        print_page(json.loads((RESULTS / "cut_numbers.json").read_text(encoding="utf-8"))["rows"])
+        (print_margins if asked.grid else print_page)(before)
         return
     rows = []
     with ProcessPoolExecutor(asked.jobs) as pool:
-        for cell in CELLS:
+        for cell in GRID if asked.grid else CELLS:
             if asked.only in cell.name:
                 shares = np.mean(list(pool.map(partial(pairs_of, cell), range(asked.tables))), axis=0)
                 names = ("any_before", "any_after", "first_two_before", "first_two_after")
                 row = {"table": cell.name, "truth": cell.truth, "n_samples": cell.n_samples, "tables": asked.tables}
+                row |= {name: getattr(cell, name) for name in SETTINGS} if asked.grid else {}
                 rows.append(row | dict(zip(names, shares.round(3).tolist(), strict=True)))
                 print(rows[-1], flush=True)
-    if not asked.only:
-        write_result("cut_numbers", {"rows": rows})
+    if not asked.only or asked.keep:
+        again = {(row["table"], row["n_samples"]) for row in rows}
+        kept = [row for row in before if (row["table"], row["n_samples"]) not in again]
+        write_result(name, {"rows": [*kept, *rows]})
 
 
 def print_page(rows: list[dict[str, Any]]) -> None:
@@ -144,6 +164,22 @@ def print_page(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         which = "any" if row["truth"] == "additive" else "first_two"
         print(f"| {row['table']} | {row['n_samples']:,} | {row[f'{which}_before']:.2f} | {row[f'{which}_after']:.2f} |")
+
+
+def print_margins(rows: list[dict[str, Any]]) -> None:
+    print("| tables with | tables | levels alone | beside smooth effects | of these, the two columns with effects |")
+    print("|---|---|---|---|---|")
+    for name, values in {"": ("all",), **SETTINGS}.items():
+        for value in values:
+            some = [row for row in rows if not name or row[name] == value]
+            n = sum(row["tables"] for row in some)
+            before, after, first = (
+                sum(row[which] * row["tables"] for row in some) / n
+                for which in ("any_before", "any_after", "first_two_after")
+            )
+            words = {"n_samples": f"N = {value}", "correlation": f"correlation {value}"}
+            error = np.sqrt(after * (1 - after) / n)
+            print(f"| {words.get(name, value)} | {n:,} | {before:.3f} | {after:.3f} ± {error:.3f} | {first:.3f} |")
 
 
 if __name__ == "__main__":

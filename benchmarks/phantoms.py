@@ -1,6 +1,8 @@
 """How often is the shadow of one cause called an interaction, and how often is a true one kept?
 
 python -m benchmarks.phantoms --tables 200 --jobs 16 --out benchmarks/results/phantoms.json
+python -m benchmarks.phantoms --truths "coalescent typed" "coalescent hidden" --keep --out …   # pip install msprime
+python -m benchmarks.phantoms --page --out benchmarks/results/phantoms.json
 
 Genotypes are made of two haplotypes each. Cells, by the truth:
 
@@ -9,7 +11,7 @@ Genotypes are made of two haplotypes each. Cells, by the truth:
 - unlinked:  two markers that are not linked interact; both have neighbours
 - linked:    two markers that tag a third, which is in the table and has no effect, interact
 - coalescent typed, coalescent hidden, coalescent pairs: the same with haplotypes of msprime, with and without the
-  cause, and true pairs of two regions (needs msprime)
+  cause, and true pairs of two regions (needs msprime: pip install msprime)
 
 Counted are leads of the search: verdicts "holds", "explained", "cannot be told". Leads with a member that has nothing
 to do with the outcome are errors of the search, and are counted apart.
@@ -20,6 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import shlex
 import sys
 import time
 from collections import Counter
@@ -27,6 +30,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +41,7 @@ LINKAGE = (0.3, 0.6, 0.95)
 SMALL_LINKAGE = (0.0, 0.03, 0.3)
 OUTCOMES = ("classes", "numbers")
 N_NOISE = 10
+VERDICTS = ("explained", "cannot be told", "holds")
 
 
 def tag_of(cause: np.ndarray, r2: float, rng: np.random.Generator) -> np.ndarray:
@@ -102,7 +107,10 @@ def linked(n: int, r2: float, kind: str, rng: np.random.Generator) -> tuple[np.n
 
 def region(n: int, seed: int, length: float = 4e5) -> tuple[np.ndarray, np.ndarray]:
     """Return haplotypes of common variants of a region, (n_variants, 2 n), and their positions, from msprime."""
-    import msprime
+    try:
+        import msprime
+    except ImportError:
+        raise SystemExit("cells with 'coalescent' need msprime: pip install msprime") from None
 
     tree = msprime.sim_ancestry(
         n, sequence_length=length, recombination_rate=1e-8, population_size=10_000, random_seed=seed
@@ -210,7 +218,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--keep", action="store_true", help="keep the cells of the file that are not run again")
+    parser.add_argument("--page", action="store_true", help="print the file as the table of docs/referee.md")
     asked = parser.parse_args()
+    before = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out and (asked.keep or asked.page) else None
+    if asked.page:
+        print_page(before["cells"])
+        return
     started = time.perf_counter()
     work = [(cell, asked.tables, asked.seed) for cell in cells(asked.truths, asked.sizes)]
     found = []
@@ -218,19 +232,42 @@ def main() -> None:
         for row in workers.map(run_cell, work):
             found.append(row)
             print(json.dumps(row), flush=True)
-            write(asked.out, found, time.perf_counter() - started)
+            write(asked.out, found, before, time.perf_counter() - started)
 
 
-def write(path: Path | None, found: list[dict[str, object]], seconds: float) -> None:
-    """Write all cells that are done, with how they were made."""
+def write(path: Path | None, found: list[dict[str, object]], before: dict[str, Any] | None, seconds: float) -> None:
+    """Write all cells that are done, with how they were made, after those of runs before."""
     if path is not None:
         about = {
-            "command": " ".join(["python -m benchmarks.phantoms", *sys.argv[1:]]),
+            "command": " ".join(["python -m benchmarks.phantoms", *map(shlex.quote, sys.argv[1:])]),
             "interplay": interplay.__version__,
             "python": platform.python_version(),
             "seconds": round(seconds, 1),
         }
-        path.write_text(json.dumps({"about": about, "cells": found}, indent=1) + "\n", encoding="utf-8")
+        again = {key_of(cell) for cell in found}
+        runs, kept = (before["runs"], before["cells"]) if before else ([], [])
+        kept = [cell for cell in kept if key_of(cell) not in again]
+        content = {"runs": [*runs, about], "cells": [*kept, *found]}
+        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def key_of(cell: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(cell[name] for name in ("truth", "n", "r2", "outcome"))
+
+
+def print_page(found: list[dict[str, Any]]) -> None:
+    print("| truth | N | tables | with a lead | leads explained | cannot be told | hold | true pairs that hold |")
+    print("|---|---|---|---|---|---|---|---|")
+    for truth, n in dict.fromkeys((cell["truth"], cell["n"]) for cell in found):
+        some = [cell for cell in found if (cell["truth"], cell["n"]) == (truth, n)]
+        leads = [sum(cell["leads"].get(verdict, 0) for cell in some) for verdict in VERDICTS]
+        pairs = [cell["true pair"] for cell in some if "true pair" in cell]
+        kept, listed = (
+            sum(sum(pair.get(name, 0) for name in names) for pair in pairs) for names in (["holds"], VERDICTS)
+        )
+        tables, with_lead = sum(cell["tables"] for cell in some), sum(cell["tables with"]["any lead"] for cell in some)
+        share = f"{kept} of {listed}" if pairs else ""
+        print(f"| {truth} | {n:,} | {tables} | {with_lead} | {' | '.join(map(str, leads))} | {share} |")
 
 
 if __name__ == "__main__":

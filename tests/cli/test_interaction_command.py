@@ -210,6 +210,20 @@ def test_the_command_says_whether_a_find_is_real(command, region):
     assert "explained by cause" in Path("a.html").read_text(encoding="utf-8")
 
 
+def test_the_command_says_whether_a_find_in_times_is_real(command, region):
+    rng = np.random.default_rng(1)
+    array = region[["a", "b", "other"]].assign(age=rng.normal(size=1000), known=0.5 * region["trait"], start=0.0)
+    array["days"] = (
+        rng.exponential(np.exp(-1.5 * region["cause"] - 0.5 * array["age"] - array["known"])).round(3) + 0.001
+    )
+    array["died"] = rng.random(1000) < 0.8
+    array.to_csv("times.csv", index=False)
+    beside = ["--covariate", "age", "--offset", "known", "--entry", "start"]
+    options = ["interactions", "times.csv", "--time", "days", "--event", "died", *beside, "--tagging"]
+    assert "of 1 it cannot be told" in command(*options).out
+    assert command(*options, "--dense", "dense.csv").out.startswith("0 of 3 pairs have an interaction")
+
+
 def test_options_of_tagging_and_clumps_are_checked(command, region):
     options = ["interactions", "array.csv", "--target", "trait"]
     assert "--window is for --tagging" in command(*options, "--window", 5).err

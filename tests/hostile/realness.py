@@ -25,6 +25,10 @@ def parts() -> interplay.Interactions:
     return interplay.merge_interactions([found(shard=(i, 2)) for i in (1, 2)])
 
 
+def of_times() -> interplay.Interactions:
+    return found(X, (np.arange(60) + 1.0, Y == 1), level=0.9, p_adjust="none")
+
+
 AREA = Area(
     "`clumps` and `tagging`",
     [
@@ -49,6 +53,10 @@ AREA = Area(
         refused("`dense` without positions", lambda: tagging(positions=range(5), dense=X), "^dense has no positions"),
         refused("`max_neighbours=0`", lambda: tagging(max_neighbours=0), "max_neighbours must be"),
         refused("`tagging` with groups", lambda: grouped(top=3).tagging(X, DONORS % 2), "not available for a result"),
+        refused("`tagging` of times", lambda: tagging(X, (np.arange(60) + 1, Y == 1)), "^y is times"),
+        refused("`tagging` of times without them", lambda: of_times().tagging(X, Y), "^y must be times"),
+        refused("`tagging` with `entry` and classes", lambda: tagging(entry=np.zeros(60)), "^entry is for times"),
+        refused("a short offset", lambda: tagging(offset=np.zeros(59)), "offset must have one value per sample"),
         refused("a constant covariate", lambda: tagging(covariates=np.ones(60)), "has one value"),
         same("`clumps` with X", lambda: clumps(X=X), "without", clumps),
         same("`tagging` in four threads", lambda: tagging(n_jobs=4), "in one", tagging),

@@ -187,9 +187,26 @@ def test_many_tuples_of_a_wide_table_take_seconds() -> None:
     tuples = regions[rng.integers(0, 200, 10_000)] * 10 + rng.integers(0, 10, size=(10_000, 2))
     tuples = np.sort(tuples[tuples[:, 0] != tuples[:, 1]], axis=1)
     variables = np.unique(tuples)
-    linkage = make_linkage(as_table(X), variables, variables, np.zeros(len(variables), dtype=bool))
-    assert linkage is not None
+    table = as_table(X)
     started = time.process_time()
+    linkage = make_linkage(table, variables, variables, np.zeros(len(variables), dtype=bool))
+    assert linkage is not None
     leads = np.unique(clump_tuples(tuples, linkage, 0.2))
     assert len(leads) <= 220
     assert time.process_time() - started < 5
+
+
+def test_ranks_and_blocks_are_those_of_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ties, gaps and several blocks of columns."""
+    rng = np.random.default_rng(3)
+    base = rng.normal(size=(400, 1))
+    X = np.where(rng.random((400, 40)) < 0.5, base, rng.normal(size=(400, 40))).round(1)
+    monkeypatch.setattr("interplay.statistics.linkage._BLOCK", 7)
+    monkeypatch.setattr("interplay.statistics.linkage._BLOCK_WIDTH", 11)
+    monkeypatch.setattr("interplay.statistics.linkage._VALUES", 2000)
+    linkage = make_linkage(as_table(X), np.arange(40), np.arange(40), np.ones(40, dtype=bool))
+    assert linkage is not None
+    r2 = spearmanr(X).statistic ** 2
+    one, other = np.nonzero(np.triu(r2 >= FLOOR, 1))
+    assert linkage.pairs.tolist() == np.column_stack([one, other]).tolist()
+    np.testing.assert_allclose(linkage.r2, r2[one, other], atol=1e-5)

@@ -91,6 +91,15 @@ class TestClasses:
         found_there = likelihood_ratio(model, none[ROWS], MORE[ROWS], ROWS)
         assert found_there == (pytest.approx(2 * (of_rows[0] - of_rows[1]), rel=1e-7), 3)
 
+    def test_samples_that_lack_a_class(self):
+        y = np.where(np.arange(N) < N // 2, self.y, 2)
+        rows = np.arange(N // 2)
+        three, two = (
+            FullModel(DecisionClasses(of, names), DESIGN) for of, names in ((y, list("abc")), (self.y, list("ab")))
+        )
+        none = np.empty((len(rows), 0))
+        assert likelihood_ratio(three, none, MORE[rows], rows) == likelihood_ratio(two, none, MORE[rows], rows)
+
     def test_several(self):
         noise = RNG.gumbel(size=(N, 3))
         y = np.argmax(noise + np.column_stack([np.zeros(N), PREDICTOR, -0.5 * MORE[:, 2]]), axis=1)

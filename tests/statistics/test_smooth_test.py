@@ -8,13 +8,20 @@ import pytest
 import statsmodels.formula.api as smf
 from patsy import dmatrix
 from scipy import stats
+from statsmodels.duration.hazard_regression import PHReg
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.families.links import Logit, Probit
 
+import interplay
 from interplay.base.arrays import DecisionClasses
 from interplay.models.classes import class_likelihood_ratio
+from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.statistics.smooth_columns import KNOT_QUANTILES, smooth_columns, spline_columns
+from interplay.study.full_model import FullModel
 from interplay.study.number_outcome import number_outcome
+from interplay.study.survival import Survival
 
 
 def correlated(seed=0, n=600, k=2):
@@ -160,3 +167,70 @@ def test_additive_effects_of_correlated_skewed_numbers(kind):
     assert 3 <= np.sum(np.array(p) < 0.05) <= 20
     if kind == "number":
         assert np.mean(np.array(p_levels) < 0.05) > 0.5
+
+
+def test_classes_with_covariates_and_an_offset_are_those_of_statsmodels():
+    rng, x = correlated(2, 900)
+    levels = np.array([levels_of(one) for one in x])
+    age, known = rng.normal(size=(2, 900))
+    codes = (x[0] + x[1] + (levels[0] ^ levels[1]) + age + known + rng.logistic(size=900) > 3).astype(np.int64)
+    outcome = DecisionClasses(codes, ["a", "b"], "classes")
+    model = FullModel(outcome, age[:, np.newaxis], known)
+    found, other = smooth_test(outcome, levels, [spline_columns(one) for one in x], model=model)
+    data, splines = frame_of(x, levels, y=codes, age=age)
+    for link, offset, ours in ((Logit(), known, found), (Probit(), known / 1.7, other)):
+        large, small = (
+            smf.glm(f"y ~ {each} + {splines} + age", data, family=Binomial(link), offset=offset).fit().llf
+            for each in ("C(l0) * C(l1)", "C(l0) + C(l1)")
+        )
+        assert ours == (pytest.approx(2 * (large - small), rel=1e-5), 1)
+
+
+@pytest.mark.parametrize("scale", ["ranks", "values"])
+def test_numbers_with_an_offset_are_those_without_it(scale):
+    rng, x = correlated(3)
+    levels = np.array([levels_of(one) for one in x])
+    age, known = rng.normal(size=(2, 600))
+    y = x[0] + x[1] + 0.5 * (levels[0] ^ levels[1]) + age + rng.normal(size=600)
+    splines = [spline_columns(one) for one in x]
+    given, plain = (number_outcome(values, None, scale=scale) for values in (y + 5 * known, y))
+    model = FullModel(plain, age[:, np.newaxis])  # the offset is subtracted there
+    found = smooth_test(given, levels, splines, model=model)
+    data, terms = frame_of(x, levels, z=plain.scores, age=age)
+    large, small = (smf.ols(f"z ~ {each} + {terms} + age", data).fit() for each in ("l0 * l1", "l0 + l1"))
+    (chi2, df), other = found
+    assert np.exp(chi2_log_tail(np.array([chi2]), np.array([df])))[0] == pytest.approx(
+        large.compare_f_test(small)[1], rel=1e-6
+    )
+    assert found == smooth_test(plain, levels, splines, model=model)
+    assert (other is None) == (scale == "values")
+
+
+def test_times_with_covariates_are_those_of_statsmodels():
+    rng, x = correlated(4, 400)
+    levels = np.array([levels_of(one) for one in x])
+    age = rng.normal(size=400)
+    time = rng.exponential(np.exp(-0.5 * x[0] - 0.8 * (levels[0] ^ levels[1]) - 0.5 * age))
+    event = rng.random(400) < 0.8
+    model = FullModel(Survival(time, event), age[:, np.newaxis])
+    found, other = smooth_test(model.residuals(), levels, [spline_columns(one) for one in x], model=model)
+    data, _ = frame_of(x, levels, age=age)
+    product = (data["l0"] * data["l1"]).to_numpy()
+    large, small = (
+        PHReg(time, part, status=event * 1).fit(disp=0).llf for part in (np.column_stack([data, product]), data)
+    )
+    assert found == (pytest.approx(2 * (large - small), rel=1e-5), 1)
+    assert other is None
+
+
+def test_second_tests_of_times_have_the_f_of_the_search():
+    """The p-value of a likelihood ratio that is that of the search is the search's; smaller ratios follow."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 4))
+    time = rng.exponential(np.exp(-1.2 * ((X[:, 0] > 0) ^ (X[:, 1] > 0))))
+    found = interplay.interactions(X, (time, rng.random(300) < 0.6), top=3)
+    tested = found.tested
+    assert corrected_p_values(tested, tested.chi2, tested.df, 1) == pytest.approx(tested.p_value, rel=1e-6)
+    plain = stats.chi2.sf(tested.chi2, tested.df)
+    assert (plain < tested.p_value).all()
+    assert (corrected_p_values(tested, tested.chi2 / 2, tested.df, 1) > tested.p_value).all()

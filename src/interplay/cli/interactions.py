@@ -143,7 +143,7 @@ def interactions(
         outputs.write_part(found)
         return
     if asked:
-        beside = {name: arguments[name] for name in ("covariates", "strata", "n_jobs")}
+        beside = {name: arguments[name] for name in ("covariates", "strata", "offset", "entry", "n_jobs")}
         r2 = DEFAULT_R2 if outputs.clump is None else outputs.clump
         found = found.with_tagging(X, y, r2=r2, **asked, **beside)
     outputs.write(found, data=data, dropped=how_to_read["drop"], record=record)

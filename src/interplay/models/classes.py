@@ -105,14 +105,32 @@ def class_likelihood_ratio(
     """
 
     def likelihood(some: FloatArray) -> Likelihood:
-        if probit:
-            return _of_probits(codes, some, offset)
-        return _logits(codes, some, n_classes, None if offset is None else offset[:, np.newaxis])
+        return _of_probits(codes, some, offset) if probit else _logits(codes, some, n_classes, _of_each(offset))
 
     smaller, b = largest_likelihood(likelihood(columns[:, :n_smaller]), np.zeros((n_classes - 1, n_smaller)))
     more = np.zeros((n_classes - 1, columns.shape[1] - n_smaller))
     larger, _ = largest_likelihood(likelihood(columns), np.hstack([b, more]))
     return max(2.0 * (larger - smaller), 0.0)
+
+
+def class_likelihood(
+    codes: IntArray, columns: FloatArray, n_classes: int, *, start: FloatArray, offset: FloatArray | None = None
+) -> tuple[float, FloatArray]:
+    """Return the log-likelihood of the model with all columns at its maximum, and the coefficients there.
+
+    Arguments are those of `class_likelihood_ratio`; `start`, (n_classes − 1, n_columns), are coefficients to begin at.
+
+    Examples
+    --------
+    >>> value, b = class_likelihood(np.array([0, 1, 1, 1]), np.ones((4, 1)), 2, start=np.zeros((1, 1)))
+    >>> round(value, 4), b.round(4).tolist()
+    (-2.2493, [[1.0986]])
+    """
+    return largest_likelihood(_logits(codes, columns, n_classes, _of_each(offset)), start)
+
+
+def _of_each(offset: FloatArray | None) -> FloatArray | None:
+    return None if offset is None else offset[:, np.newaxis]
 
 
 def _logits(codes: IntArray, columns: FloatArray, n_classes: int, known: FloatArray | None = None) -> Likelihood:

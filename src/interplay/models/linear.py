@@ -80,13 +80,14 @@ def independent_places(columns: FloatArray) -> IntArray:
     lengths = np.sqrt((columns**2).sum(axis=0))
     places = np.flatnonzero(lengths > 0)
     scaled = columns[:, places] / lengths[places]
-    products = scaled.T @ scaled
+    # Of each column the part that is orthogonal to the columns kept before it: products of these parts.
+    left = scaled.T @ scaled
     kept: list[int] = []
-    for j in range(len(products)):
-        # The squared distance of the column from the space spanned by the columns kept before it.
-        of_kept = np.linalg.solve(products[np.ix_(kept, kept)], products[kept, j]) if kept else np.empty(0)
-        if products[j, j] - products[kept, j] @ of_kept > _DEPENDENT:
+    for j in range(len(left)):
+        if left[j, j] > _DEPENDENT:
             kept.append(j)
+            row = left[j, j + 1 :]
+            left[j + 1 :, j + 1 :] -= row[:, np.newaxis] * (row / left[j, j])
     return np.asarray(places[kept], dtype=np.int64)
 
 

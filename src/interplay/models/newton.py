@@ -30,8 +30,8 @@ def largest_likelihood(likelihood: Likelihood, start: FloatArray) -> tuple[float
     value, slopes = likelihood(b)
     for _ in range(_MAX_STEPS):
         gradient, information = slopes()
-        diagonal = np.diag_indices_from(information)
-        information[diagonal] = information[diagonal] * (1 + _RIDGE) + 1e-300
+        diagonal = np.einsum("ii->i", information)  # a view
+        diagonal[:] = diagonal * (1 + _RIDGE) + 1e-300
         try:
             step = np.linalg.solve(information, gradient).reshape(b.shape)
         except np.linalg.LinAlgError:

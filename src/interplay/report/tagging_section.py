@@ -60,9 +60,13 @@ def tagging_methods(result: Interactions) -> str:
     window, dense = tagged.about.get("window"), tagged.about.get("dense")
     near = "the columns most correlated with a member" if window is None else f"columns within {window:g} of a member"
     more = ", also of a denser table" if dense else ""
-    models = "linear" if result.scale is not None else "logistic" if len(result.class_sizes) == 2 else "multinomial"
+    models = "logistic" if len(result.class_sizes) == 2 else "multinomial"
+    if result.is_of_times or result.scale is not None:
+        models = "Cox" if result.is_of_times else "linear"
+    names = [printable(name) for name in tagged.about.get("covariates", [])]
+    given = f"{', '.join(names)} and " if names else ""
     return (
-        f" Each lead was tested again in {models} models with the effects of {near}{more}, one at a time and the "
-        f"strongest jointly. It was {EXPLAINED} by a column with an effect (p < {EFFECT_BELOW:g}, Bonferroni) "
+        f" Each lead was tested again in {models} models with {given}the effects of {near}{more}, one at a time and "
+        f"the strongest jointly. It was {EXPLAINED} by a column with an effect (p < {EFFECT_BELOW:g}, Bonferroni) "
         f"beside which the interaction was not significant (p ≥ {LEFT_BELOW:g})."
     )

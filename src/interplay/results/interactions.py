@@ -328,6 +328,8 @@ class Interactions(Result):
         dense: Any = None,
         covariates: Any = None,
         strata: Any = None,
+        offset: Any = None,
+        entry: Any = None,
         r2: float = DEFAULT_R2,
         max_neighbours: int = 500,
         complete: bool = False,
@@ -337,7 +339,7 @@ class Interactions(Result):
 
         Two columns that tag one cause show an interaction that does not exist. The interaction of each lead (`clumps`)
         is tested again in models with the effects of each neighbour, one at a time, and of the strongest jointly:
-        logistic or multinomial for classes, linear on the scale of the search for numbers.
+        logistic or multinomial for classes, linear on the scale of the search for numbers, Cox's for times.
 
         - "explained": a neighbour has an effect beside the members (p < 0.05, times the number of neighbours), and
           beside it the interaction is not significant (p ≥ 0.02).
@@ -352,7 +354,7 @@ class Interactions(Result):
         X : table-like, (n_samples, n_vars)
             The samples in which the tuples were found. Variables are matched by name.
         y : (n_samples,) array-like, or str
-            Their outcome, or the name of its column.
+            Their outcome, or the name of its column; (time, event) where the tuples were found with times.
         window : float, optional
             Neighbours are the columns up to this distance from a member, on its chromosome; 1,000,000 where positions
             are known. Without positions, neighbours are the columns that are most correlated with a member.
@@ -361,7 +363,7 @@ class Interactions(Result):
         dense : table-like or path, optional
             A table with more columns of the same samples in the same order, such as imputed genotypes, whose columns
             are neighbours too; or its file, as `interplay.io.read_data` and `interplay.genetics.read_bed` read it.
-        covariates, strata : optional
+        covariates, strata, offset, entry : optional
             As in `interactions`; they stay in all models.
         r2 : float
             Of the clumps.
@@ -404,6 +406,8 @@ class Interactions(Result):
             dense=dense,
             covariates=covariates,
             strata=strata,
+            offset=offset,
+            entry=entry,
             r2=r2,
             max_neighbours=max_neighbours,
             complete=complete,
@@ -422,6 +426,8 @@ class Interactions(Result):
         dense: Any = None,
         covariates: Any = None,
         strata: Any = None,
+        offset: Any = None,
+        entry: Any = None,
         r2: float = DEFAULT_R2,
         max_neighbours: int = 500,
         complete: bool = False,
@@ -433,7 +439,7 @@ class Interactions(Result):
 
         Parameters
         ----------
-        X, y, window, positions, dense, covariates, strata, r2, max_neighbours, complete, n_jobs
+        X, y, window, positions, dense, covariates, strata, offset, entry, r2, max_neighbours, complete, n_jobs
             As in `tagging`.
         """
         from interplay.results.tagging import tag
@@ -448,6 +454,8 @@ class Interactions(Result):
             dense=dense,
             covariates=covariates,
             strata=strata,
+            offset=offset,
+            entry=entry,
             r2=check_r2(r2, FLOOR),
             max_neighbours=max_neighbours,
             complete=complete,

@@ -6,7 +6,7 @@ Neighbours are the columns within a window of positions around a member, or the 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.linkage import linkage_rows, scaled_rows, squared_associations
-from interplay.statistics.tagging import Neighbours
+from interplay.statistics.neighbour_screen import Neighbours
 from interplay.study.positions import NOWHERE, Positions
 from interplay.study.table import Table
 
@@ -58,8 +58,7 @@ class ColumnPool:
     tables: list[Table]
     positions: list[Positions | None]
     prefixes: list[str]
-    _kept: dict[int, Rows] = field(default_factory=dict)
-    _bytes: int = 0
+    _kept: _KeptRows | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -79,26 +78,18 @@ class ColumnPool:
         which = int(np.searchsorted(self.starts, number, side="right")) - 1
         return self.prefixes[which] + self.tables[which].names[number - self.starts[which]]
 
-    def effects(self, numbers: IntArray) -> tuple[Rows, IntArray]:
-        """Return the columns of effects of some columns, as rows, and the first row of each, with the end."""
+    def effects(self, numbers: IntArray) -> Neighbours:
+        """Return some columns as neighbours, by the columns of their effects."""
         with self._lock:
-            parts = self._effects(numbers)
-        if not parts:
-            return np.empty((0, self.n_samples), dtype=np.float32), np.zeros(1, dtype=np.int64)
-        return np.concatenate(parts), np.concatenate([[0], np.cumsum([len(rows) for rows in parts])]).astype(np.int64)
-
-    def _effects(self, numbers: IntArray) -> list[Rows]:
-        if self._bytes > _MAX_KEPT_BYTES:
-            self._kept.clear()
-            self._bytes = 0
-        new = np.array([v for v in numbers.tolist() if v not in self._kept], dtype=np.int64)
-        for table, start, end in zip(self.tables, self.starts, self.starts[1:], strict=False):
-            here = np.sort(new[(new >= start) & (new < end)])
-            for some in np.array_split(here, -(-len(here) // 256) or 1):
-                for v, rows in zip(some.tolist(), _effect_rows(table, some - start), strict=True):
-                    self._kept[v] = rows
-                    self._bytes += rows.nbytes
-        return [self._kept[v] for v in numbers.tolist()]
+            if self._kept is None or not self._kept.has_room_for(numbers):
+                # Neighbours that were handed out before keep the rows that they have.
+                self._kept = _KeptRows(self, at_least=numbers)
+            new = np.sort(self._kept.lacks(numbers))
+            for table, start, end in zip(self.tables, self.starts, self.starts[1:], strict=False):
+                here = new[(new >= start) & (new < end)]
+                for some in np.array_split(here, -(-len(here) // 256) or 1):
+                    self._kept.add(some, _effect_rows(table, some - start))
+            return self._kept.of(numbers)
 
     def blocks(self) -> Iterator[tuple[int, Rows, IntArray, Positions | None]]:
         """Yield the columns block by block: number of the first, rows of their linkage, positions."""
@@ -107,6 +98,42 @@ class ColumnPool:
                 some = np.arange(first, min(first + _BLOCK, table.n_vars))
                 rows, starts = linkage_rows(table, some, _need_ranks(table, some), n_used=table.n_samples)
                 yield start + first, rows, starts, None if where is None else where.of(some)
+
+
+class _KeptRows:
+    """Columns of effects that leads share, as rows of one array."""
+
+    def __init__(self, pool: ColumnPool, *, at_least: IntArray) -> None:
+        labels = np.concatenate([table.is_label for table in pool.tables])
+        self._size: IntArray = np.where(labels, _MAX_LEVELS, 2)  # at most
+        self._start = np.full(len(labels), -1, dtype=np.int64)
+        most = min(_MAX_KEPT_BYTES // (4 * max(pool.n_samples, 1)), int(self._size.sum()))
+        n_rows = max(most, int(self._size[at_least].sum()))
+        self._rows = np.empty((n_rows, pool.n_samples), dtype=np.float32)
+        self._own = np.zeros((n_rows, int(self._size.max(initial=1))))
+        self._n_used = 0
+
+    def lacks(self, numbers: IntArray) -> IntArray:
+        return numbers[self._start[numbers] < 0]
+
+    def has_room_for(self, numbers: IntArray) -> bool:
+        return self._n_used + int(self._size[self.lacks(numbers)].sum()) <= len(self._rows)
+
+    def add(self, numbers: IntArray, parts: list[Rows]) -> None:
+        """Add the rows of some columns."""
+        for number, part in zip(numbers.tolist(), parts, strict=True):
+            here = slice(self._n_used, self._n_used + len(part))
+            self._rows[here] = part
+            wide = part.astype(np.float64)
+            self._own[here, : len(part)] = wide @ wide.T
+            self._start[number], self._size[number] = here.start, len(part)
+            self._n_used = here.stop
+
+    def of(self, numbers: IntArray) -> Neighbours:
+        sizes = self._size[numbers]
+        first = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.arange(int(first[-1])) + np.repeat(self._start[numbers] - first[:-1], sizes)
+        return Neighbours(self._rows, rows, first, self._own)
 
 
 def find_neighbours(
@@ -168,22 +195,21 @@ def _are_near(members: Positions, block: Positions | None, n: int, window: float
     return np.asarray((members.chromosome[:, np.newaxis] == same) & near)
 
 
-def bridging(neighbours: Neighbours, members: Sequence[FloatArray | None]) -> list[int]:
+def bridging(correlations: FloatArray, of_members: float, n_samples: int) -> list[int]:
     """Return the neighbours, three at most, that explain the correlation of two members.
 
-    `members` are their values of length 1; None for labels.
+    Parameters
+    ----------
+    correlations : (n_neighbours, 2) float64
+        Of neighbours with the members.
+    of_members : float
+        Of the members with each other.
     """
-    if len(members) != 2 or not len(neighbours.rows):
-        return []
-    a, b = members
-    if a is None or b is None:
-        return []
-    linear = neighbours.linear
-    with_a, with_b = (linear @ np.column_stack([a, b]).astype(np.float32)).astype(np.float64).T
+    with_a, with_b = correlations.T
     outside = (1 - with_a**2) * (1 - with_b**2)
-    partial = (float(a @ b) - with_a * with_b) / np.sqrt(np.maximum(outside, 1e-12))
+    partial = (of_members - with_a * with_b) / np.sqrt(np.maximum(outside, 1e-12))
     tags = (np.minimum(with_a**2, with_b**2) >= _BRIDGE_R2) & (outside > 1e-6)
-    is_bridge = tags & (np.abs(partial) * np.sqrt(len(a)) < _BRIDGE_Z)
+    is_bridge = tags & (np.abs(partial) * np.sqrt(n_samples) < _BRIDGE_Z)
     order = np.argsort(np.abs(partial), kind="stable")
     return [int(c) for c in order if is_bridge[c]][:3]
 

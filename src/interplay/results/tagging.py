@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, Outcome
 from interplay.base.checks import check_int, check_real, naming_argument, shown
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
-from interplay.codes.cuts import NO_LEVEL
+from interplay.base.user_warnings import warn
+from interplay.codes.cuts import NO_LEVEL, VariableCuts
 from interplay.results.clump_table import columns_named, linkage_for
 from interplay.results.neighbours import TYPED_CHI2, ColumnPool, bridging, find_neighbours
 from interplay.results.replication import outcome_of
+from interplay.results.summary_words import model_in_words
 from interplay.results.tagged import Tagging
 from interplay.statistics.clumps import clump_tuples
 from interplay.statistics.linkage import linkage_rows, squared_associations
-from interplay.statistics.neighbour_screen import responses
+from interplay.statistics.neighbour_screen import Neighbours, responses
 from interplay.statistics.smooth_columns import smooth_columns, spline_columns
-from interplay.statistics.tagging import Neighbours, Tagged, tagged_tuple
-from interplay.study.covariates import Covariates, make_covariates
-from interplay.study.named_columns import take_named
+from interplay.statistics.tagging import Lead, Tagged, tagged_tuple
+from interplay.study.full_model import FullModel
 from interplay.study.positions import NOWHERE, Positions, make_positions
-from interplay.study.strata import Strata, make_strata
+from interplay.study.strata import Strata
+from interplay.study.study import Study, make_study
+from interplay.study.survival import split_survival
 from interplay.study.table import Table, as_table
 
 if TYPE_CHECKING:
@@ -47,13 +52,12 @@ _SAME = "a hidden cause that both tag looks the same"
 
 
 class _Data(NamedTuple):
-    """The samples: table, outcome and its responses, strata, covariates, and where variables lie."""
+    """The samples: table, outcome as it was searched, full model and responses, and where variables lie."""
 
     table: Table
     outcome: Outcome
+    model: FullModel
     response: FloatArray
-    strata: Strata | None
-    covariates: Covariates | None
     positions: Positions | None
 
 
@@ -67,6 +71,8 @@ def tag(
     dense: Any,
     covariates: Any,
     strata: Any,
+    offset: Any,
+    entry: Any,
     r2: float,
     max_neighbours: int,
     complete: bool,
@@ -77,7 +83,8 @@ def tag(
     window = None if window is None else check_real("window", window, low=0.0, low_open=True)
     if found.is_permuted:
         raise ValueError("tagging takes samples as independent: it is not available for a result with groups")
-    data = _data_of(found, X, y, strata=strata, covariates=covariates, positions=positions)
+    study = _study_of(found, X, y, strata=strata, covariates=covariates, offset=offset, entry=entry)
+    data = _data_of(study, positions)
     if window is not None and data.positions is None:
         raise ValueError("window needs the positions of the variables: give positions, or leave window out")
     window = DEFAULT_WINDOW if window is None and data.positions is not None else window
@@ -103,20 +110,45 @@ def tag(
         about={
             "window": window,
             "dense": len(pool.tables) > 1,
-            "covariates": [] if data.covariates is None else data.covariates.names,
+            "covariates": [] if study.covariates is None else study.covariates.names,
             "complete": complete,
             "n_samples": data.table.n_samples,
         },
     )
 
 
-def _data_of(found: Interactions, X: Any, y: Any, *, strata: Any, covariates: Any, positions: Any) -> _Data:
-    table, (y, strata, covariates) = take_named(X, y=y, strata=strata, covariates=covariates)
-    within = make_strata(strata, n_samples=table.n_samples)
-    outcome = outcome_of(found, y, table.n_samples, within)
+def _study_of(found: Interactions, X: Any, y: Any, **beside: Any) -> Study:
+    """Return the samples of a result, with their outcome as it was searched."""
+    of_times = "survival" in found.provenance
+    if of_times and split_survival(y) is None:
+        raise ValueError("y must be times, with which the tuples were found: give y=(time, event)")
+    if not of_times and split_survival(y) is not None:
+        raise ValueError("y is times, and the tuples were found with another outcome: give the y of the search")
+    model = model_in_words(found.provenance)
+    if model and beside["covariates"] is None and beside["offset"] is None:
+        warn(f"the tuples were found given {model}, and tagging tests them without: give it the same")
+    asked = {name: found.settings.get(name) for name in ("decision", "decision_divisions", "scale")}
+    study = make_study(
+        X,
+        y,
+        decision=asked["decision"] or "auto",
+        decision_divisions=asked["decision_divisions"],
+        scale=asked["scale"] or "ranks",
+        times=True,
+        **beside,
+    )
+    if of_times:
+        return study
+    # Classes of the search, also where these samples would be cut elsewhere.
+    return replace(study, outcome=outcome_of(found, study.y, study.n_samples, study.strata))
+
+
+def _data_of(study: Study, positions: Any) -> _Data:
+    table, model = study.table, study.model
+    if model is None:
+        model = FullModel(study.outcome, np.empty((study.n_samples, 0)), None, study.strata)
     where = make_positions(positions, table) if positions is not None or table.positions is not None else None
-    beside = make_covariates(covariates, n_samples=table.n_samples)
-    return _Data(table, outcome, responses(outcome), within, beside, where)
+    return _Data(table, study.outcome, model, responses(model), where)
 
 
 def _pool_of(data: _Data, dense: Any) -> ColumnPool:
@@ -192,8 +224,8 @@ class _Tagger:
         self._tuples = np.searchsorted(variables, tuples)
         by_rank = np.array([found.cuts_of(v).is_cut for v in variables.tolist()], dtype=bool)
         self._linked, self._first = linkage_rows(data.table, self._members, by_rank, n_used=data.table.n_samples)
-        if data.strata is not None:
-            self._linked = _within_strata(self._linked, data.strata)
+        if data.model.strata is not None:
+            self._linked = _within_strata(self._linked, data.model.strata)
         self._places = None if data.positions is None else data.positions.of(self._members)
         self.neighbours = find_neighbours(
             pool,
@@ -205,60 +237,70 @@ class _Tagger:
             window=window,
             n_most=n_most,
         )
-        pairs = [self._member_r2(row) for row in self._tuples]
-        self.r2 = np.array([max(each.values(), default=0.0) for each in pairs])
+        self._pairs = [self._member_r2(row) for row in self._tuples]
+        self.r2 = np.array([max(each.values(), default=0.0) for each in self._pairs])
         self._codes: dict[tuple[int, int], IntArray] = {}
 
     def verdict(self, place: int) -> Tagged:
         """Judge one lead."""
+        data, near = self._data, self._pool.effects(self.neighbours[place])
+        lead = self._lead(place)
+
+        def linked(correlations: FloatArray) -> str:
+            if self._complete:
+                return ""
+            return self._why_linked(place, near, correlations) or self._why_untyped(place, correlations)
+
+        def bridges(correlations: FloatArray) -> list[int]:
+            if len(lead.values) != 2 or not len(correlations) or not lead.values.any(axis=1).all():
+                return []
+            a, b = lead.values.astype(np.float64)
+            return bridging(correlations, float(a @ b), len(a))
+
+        return tagged_tuple(data.model, data.response, lead, near, linked=linked, bridges=bridges)
+
+    def _lead(self, place: int) -> Lead:
         found, data, row = self._found, self._data, int(self._rows[place])
         members, d = found.tested.tuples[row].tolist(), int(found.tested.discretization[row])
-        omit = found.settings["missing"] == "omit"
+        own = self._tuples[place].tolist()
         cuts = [found.cuts_of(v) for v in members]
-        columns = [data.table.column(int(self._members[m])) for m in self._tuples[place].tolist()]
-        codes = np.array([cut.codes(one, d, omit_missing=omit) for cut, one in zip(cuts, columns, strict=True)])
+        codes = np.array([self._codes_of(m, cut, d) for m, cut in zip(own, cuts, strict=True)])
         known = np.flatnonzero((codes != NO_LEVEL).all(axis=0))
-        stratum = None if data.strata is None else data.strata.codes[known]
-        splines = [
-            spline_columns(one.read().astype(np.float64)[known]) if cut.is_cut else None
-            for cut, one in zip(cuts, columns, strict=True)
-        ]
-        beside = smooth_columns(splines, codes[:, known], stratum)
-        if data.covariates is not None:
-            beside = np.hstack([beside, data.covariates.design[known]])
+        levels = codes[:, known]
+        stratum = None if data.model.strata is None else data.model.strata.codes[known]
+        splines = [self._splines(m)[known] if cut.is_cut else None for m, cut in zip(own, cuts, strict=True)]
+        beside = np.hstack([smooth_columns(splines, levels, stratum), data.model.columns()[known]])
         dosages = None
         if found.settings.get("coding") == "dosage":
-            dosages = [cut.dosages()[of] for cut, of in zip(cuts, codes[:, known], strict=True)]
-        values = [self._row_of(m) for m in self._tuples[place].tolist()]
-        return tagged_tuple(
-            data.outcome,
-            data.response,
-            codes[:, known],
-            beside,
-            lambda: Neighbours(*self._pool.effects(self.neighbours[place])),
-            known=known,
-            linked=lambda near: (
-                "" if self._complete else self._why_linked(place, near) or self._why_untyped(place, near)
-            ),
-            bridges=lambda near: bridging(near, values),
-            stratum=stratum,
-            dosages=dosages,
-        )
+            dosages = [cut.dosages()[of] for cut, of in zip(cuts, levels, strict=True)]
+        rows = [self._row_of(m) for m in own]
+        values = np.array([np.zeros(len(codes[0]), dtype=np.float32) if of is None else of for of in rows])
+        return Lead(data.outcome, levels, beside, known, values, stratum, dosages)
 
-    def _why_untyped(self, place: int, neighbours: Neighbours) -> str:
+    def _codes_of(self, member: int, cuts: VariableCuts, d: int) -> IntArray:
+        """Return the levels of a member, which several leads may share."""
+        if (member, d) not in self._codes:
+            column = self._data.table.column(int(self._members[member]))
+            self._codes[member, d] = cuts.codes(column, d, omit_missing=self._found.settings["missing"] == "omit")
+        return self._codes[member, d]
+
+    def _splines(self, member: int) -> FloatArray:
+        column = self._data.table.column(int(self._members[member]))
+        return spline_columns(column.read().astype(np.float64))
+
+    def _why_untyped(self, place: int, correlations: FloatArray) -> str:
         """Name a member that no neighbour is near to, by correlation; "" if there is none."""
-        for member in self._tuples[place].tolist():
-            row = self._row_of(member)
-            if row is None and len(neighbours.rows):
+        for member, with_member in zip(self._tuples[place].tolist(), correlations.T, strict=True):
+            if self._row_of(member) is None and len(with_member):
                 continue
-            if row is None or not _are_near(row, neighbours):
+            if self._data.table.n_samples * float((with_member**2).max(initial=0.0)) <= TYPED_CHI2:
                 name = self._data.table.names[int(self._members[member])]
                 return f"no column near {shown(name)} is typed: a hidden cause there would not be seen"
         return ""
 
-    def _row_of(self, member: int) -> FloatArray | None:
+    def _row_of(self, member: int) -> npt.NDArray[np.float32] | None:
         start, stop = self._first[member], self._first[member + 1]
-        return self._linked[start].astype(np.float64) if stop - start == 1 else None
+        return self._linked[start] if stop - start == 1 else None
 
     def _member_r2(self, members: IntArray) -> dict[tuple[int, int], float]:
         """Return r² of every two members of a tuple."""
@@ -269,10 +311,11 @@ class _Tagger:
             r2[a, b] = float(squared_associations(self._linked[one], ends[0], self._linked[other], ends[1])[0, 0])
         return r2
 
-    def _why_linked(self, place: int, neighbours: Neighbours) -> str:
+    def _why_linked(self, place: int, neighbours: Neighbours, correlations: FloatArray) -> str:
         """Say why one hidden cause could have two members as its tags; "" if they are not linked."""
         n = self._data.table.n_samples
-        for (a, b), r2 in self._member_r2(self._tuples[place]).items():
+        members = self._tuples[place].tolist()
+        for (a, b), r2 in self._pairs[place].items():
             far = False
             if self._places is not None and self._window is not None:
                 one, other = self._places.chromosome[a], self._places.chromosome[b]
@@ -286,28 +329,25 @@ class _Tagger:
             if float(np.exp(log_chi2_tail(n * r2 * min(sizes), sizes[0] * sizes[1]))) < _LINKED_BELOW:
                 return f"members are correlated (r² = {r2:.2g}): {_SAME}"
             one_row, other_row = self._row_of(a), self._row_of(b)
-            if one_row is not None and other_row is not None and _are_tied(one_row, other_row, neighbours):
+            if one_row is None or other_row is None:
+                continue
+            with_pair = correlations[:, [members.index(a), members.index(b)]]
+            if _are_tied(one_row, other_row, neighbours, with_pair):
                 return f"columns near one member are correlated with columns near the other: {_SAME}"
         return ""
 
 
-def _are_near(row: FloatArray, neighbours: Neighbours) -> bool:
-    """Say whether some neighbour is correlated with a member, beyond chance."""
-    r2 = (neighbours.linear @ row.astype(np.float32)) ** 2
-    return bool(len(row) * float(r2.max(initial=0.0)) > TYPED_CHI2)
-
-
-def _are_tied(one: FloatArray, other: FloatArray, neighbours: Neighbours) -> bool:
+def _are_tied(
+    one: npt.NDArray[np.float32], other: npt.NDArray[np.float32], neighbours: Neighbours, correlations: FloatArray
+) -> bool:
     """Say whether columns near one member are correlated with columns near the other, as in one region of a genome."""
-    if not len(neighbours.rows):
+    if not neighbours.n:
         return False
-    near = neighbours.linear
-    with_one, with_other = (near @ np.column_stack([one, other]).astype(np.float32)).T ** 2
+    with_one, with_other = correlations.T**2
     is_of_one = with_one >= with_other
-    strength = np.where(is_of_one, with_one, with_other)
-    order = np.argsort(-strength, kind="stable")
-    of_one, of_other = order[is_of_one[order]][:_TIES_EACH], order[~is_of_one[order]][:_TIES_EACH]
-    left, right = np.vstack([one, near[of_one]]), np.vstack([other, near[of_other]])
+    order = np.argsort(-np.maximum(with_one, with_other), kind="stable")
+    of_one, of_other = (neighbours.linear(order[of[order]][:_TIES_EACH]) for of in (is_of_one, ~is_of_one))
+    left, right = np.vstack([one, of_one]), np.vstack([other, of_other])
     lengths = np.outer((left**2).sum(axis=1), (right**2).sum(axis=1))
     r2 = (left @ right.T) ** 2 / np.maximum(lengths, 1e-300)
     r2[0, 0] = 0.0  # the members themselves

@@ -35,8 +35,11 @@ _FEWEST_SAMPLES = 1024
 _MAX_EXACT_PRODUCTS = 2e9
 _MAX_EXACT_VALUES = 2e8
 
-#: Rows of a block of the matrix of correlations, which is never there as a whole.
-_BLOCK = 1024
+#: Rows and columns of a block of the matrix of correlations, which is never there as a whole: it fits into a cache.
+_BLOCK, _BLOCK_WIDTH = 256, 2048
+
+#: Values that are scaled at a time, for the same reason.
+_VALUES = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +141,11 @@ def linkage_rows(
     n = table.n_samples
     samples = np.arange(n) if n <= n_used else np.linspace(0, n - 1, n_used).astype(np.int64)
     parts: list[npt.NDArray[np.float32]] = []
-    step = max((1 << 24) // max(n, 1), 1)
+    step = max(_VALUES // max(n, 1), 1)
     for start in range(0, len(variables), step):
         some = variables[start : start + step]
-        values = table.columns(some)[:, samples]
+        values = table.columns(some)
+        values = values if len(samples) == n else values[:, samples]
         ranked = by_rank[start : start + step]
         is_label = table.is_label[some]
         scaled = np.empty(values.shape, dtype=np.float32)
@@ -159,17 +163,34 @@ def scaled_rows(values: FloatArray, ranks: bool) -> FloatArray:
     """Return values, or ranks, around their mean and of length 1; missing and infinite values count as the mean."""
     known = np.isfinite(values)
     if ranks:
-        from scipy.stats import rankdata
-
         known = ~np.isnan(values)
-        values = rankdata(np.where(known, values, np.inf), axis=1)
-    values = np.where(known, values, 0.0)
-    values -= values.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
-    values[~known] = 0.0
+        values = _mid_ranks(np.where(known, values, np.inf))
+    if known.all():
+        values = values - values.mean(axis=1, keepdims=True)
+    else:
+        values = np.where(known, values, 0.0)
+        values -= values.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
+        values[~known] = 0.0
     # Times a power of two: squares neither overflow nor vanish.
     values = np.ldexp(values, -np.frexp(np.abs(values).max(axis=1, keepdims=True, initial=0.0))[1])
     length = np.sqrt((values**2).sum(axis=1, keepdims=True))
     return np.asarray(np.divide(values, length, out=np.zeros_like(values), where=length > 0))
+
+
+def _mid_ranks(values: FloatArray) -> FloatArray:
+    """Return the ranks of values within their rows, from 1; equal ones have the mean of their ranks."""
+    if not values.size:
+        return values
+    order = np.argsort(values, axis=1)
+    in_order = np.take_along_axis(values, order, axis=1)
+    is_first = np.ones(values.shape, dtype=bool)
+    np.not_equal(in_order[:, 1:], in_order[:, :-1], out=is_first[:, 1:])
+    starts = np.flatnonzero(is_first)
+    sizes = np.diff(starts, append=values.size)
+    ranks = np.empty(values.shape)
+    of_groups = starts % values.shape[1] + (sizes + 1) / 2
+    np.put_along_axis(ranks, order, np.repeat(of_groups, sizes).reshape(values.shape), axis=1)
+    return ranks
 
 
 def _level_rows(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:
@@ -187,10 +208,11 @@ def squared_associations(
     rows: npt.NDArray[np.float32], first: IntArray, others: npt.NDArray[np.float32], first_of_others: IntArray
 ) -> npt.NDArray[np.float32]:
     """Return r² of some columns, by their rows, with others: (m, n_others)."""
-    sums = (rows @ others.T) ** 2
+    sums = rows @ others.T
+    np.square(sums, out=sums)
     sizes, of_others = np.diff(first), np.diff(first_of_others)
     if len(sums) == len(sizes) and sums.shape[1] == len(of_others):
-        return np.asarray(np.minimum(sums, 1.0))
+        return np.asarray(np.minimum(sums, 1.0, out=sums))
     sums = np.add.reduceat(np.add.reduceat(sums, first[:-1], axis=0), first_of_others[:-1], axis=1)
     # Of two labels, the sum over levels is 1 + χ²/N.
     both = (sizes[:, np.newaxis] > 1) & (of_others > 1)
@@ -205,18 +227,22 @@ def _linked_pairs(rows: npt.NDArray[np.float32], first: IntArray) -> tuple[IntAr
     r2: list[npt.NDArray[np.float32]] = []
     for start in range(0, m, _BLOCK):
         stop = min(start + _BLOCK, m)
-        block, rest = rows[first[start] : first[stop]], rows[first[start] :]
-        here = first[start : stop + 1] - first[start]
-        of_block = squared_associations(block, here, rest, first[start:] - first[start])
-        one, other = np.nonzero(of_block >= floor)
-        above = other > one
-        found.append(np.column_stack([one[above], other[above]]).astype(np.int64) + start)
-        r2.append(of_block[one[above], other[above]])
+        for left in range(start, m, _BLOCK_WIDTH):
+            right = min(left + _BLOCK_WIDTH, m)
+            block, others = rows[first[start] : first[stop]], rows[first[left] : first[right]]
+            ends = first[start : stop + 1] - first[start], first[left : right + 1] - first[left]
+            of_block = squared_associations(block, ends[0], others, ends[1])
+            one, other = np.nonzero(of_block >= floor)
+            above = other + left > one + start
+            one, other = one[above], other[above]
+            found.append(np.column_stack([one + start, other + left]).astype(np.int64))
+            r2.append(of_block[one, other])
         if sum(map(len, r2)) > 2 * MAX_PAIRS:
             found, r2, floor = _strongest(found, r2, floor)
     found, r2, floor = _strongest(found, r2, floor)
     pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *found])
-    return pairs, np.concatenate([np.empty(0), *r2]).astype(np.float64), floor
+    order = np.argsort(pairs[:, 0] * m + pairs[:, 1])
+    return pairs[order], np.concatenate([np.empty(0), *r2]).astype(np.float64)[order], floor
 
 
 def _strongest(

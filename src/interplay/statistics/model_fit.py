@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
 from interplay.base.beta_tail import log_f_tail
-from interplay.base.chi_squared import chi2_of_log_tail, log_chi2_tail
-from interplay.models.classes import class_likelihood_ratio, fit_classes
-from interplay.models.cox import fit_cox, fit_in_risk_sets, sandwich_covariance
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.models.classes import fit_classes
+from interplay.models.cox import fit_in_risk_sets, sandwich_covariance
 from interplay.models.linear import fit_linear, independent_places
 from interplay.models.risk_sets import RiskSets
+from interplay.statistics.nested_fits import ModelFits, f_as_chi2
 from interplay.study.full_model import FullModel
 from interplay.study.survival import Survival
 
@@ -103,30 +104,15 @@ def likelihood_ratio(
         Twice the difference of log-likelihoods; of numbers, F on the scale of χ².
     df : int
     """
-    every = slice(None) if rows is None else rows
-    known = model.columns()[every]
+    known = model.columns() if rows is None else model.columns()[rows]
     columns = np.hstack([known, smaller, larger])
     places = independent_places(columns)
     n_smaller = int(np.count_nonzero(places < known.shape[1] + smaller.shape[1]))
-    columns = columns[:, places]
-    df, outcome = len(places) - n_smaller, model.outcome
-    if df <= 0:
+    if len(places) == n_smaller:
         return 0.0, 0
-    offset = None if model.offset is None else model.offset[every]
-    if isinstance(outcome, NumberOutcome):
-        return linear_ratio(outcome.scores[every], columns, n_smaller)
-    if isinstance(outcome, DecisionClasses):
-        chi2 = class_likelihood_ratio(outcome.codes[every], columns, n_smaller, outcome.n_classes, offset=offset)
-        return chi2, df * (outcome.n_classes - 1)
-    strata = None if model.strata is None else model.strata.codes[every]
-    n_constants = int(np.count_nonzero(places < (1 if strata is None else int(strata.max()) + 1)))
-    times = outcome if rows is None else outcome.of_samples(rows)
-    fits = [
-        fit_cox(times.time, times.event, columns[:, n_constants:end], entry=times.entry, strata=strata, offset=offset)
-        for end in (len(places), n_smaller)
-    ]
-    df = fits[0].rank - fits[1].rank
-    return (max(2.0 * (fits[0].log_likelihood - fits[1].log_likelihood), 0.0), df) if df > 0 else (0.0, 0)
+    fits = ModelFits(model, rows)
+    less = fits.fit(columns[:, places[:n_smaller]])
+    return fits.ratio(less, fits.fit(columns[:, places], less))
 
 
 def linear_ratio(scores: FloatArray, columns: FloatArray, n_smaller: int) -> tuple[float, int]:
@@ -137,12 +123,4 @@ def linear_ratio(scores: FloatArray, columns: FloatArray, n_smaller: int) -> tup
     basis = np.linalg.qr(columns)[0]
     parts = basis.T @ scores
     left = float(((scores - basis @ parts) ** 2).sum())
-    return _f_as_chi2(float((parts[n_smaller:] ** 2).sum()), left, df, df_residual), df
-
-
-def _f_as_chi2(explained: float, left: float, df: int, df_residual: int) -> float:
-    """Return the χ² that has the p-value of F, of sums of squares that are explained and left."""
-    if left <= 0:
-        return float((df_residual + df) * 50.0)
-    f = explained / df / (left / df_residual)
-    return float(chi2_of_log_tail(log_f_tail(f, df, df_residual), df))
+    return f_as_chi2(float((parts[n_smaller:] ** 2).sum()), left, df, df_residual), df

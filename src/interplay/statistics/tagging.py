@@ -11,12 +11,15 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray, Outcome
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome
 from interplay.base.chi_squared import log_chi2_tail
-from interplay.statistics.interaction.beside_test import NestedModels, interaction_beside, models_of, nested_models
-from interplay.statistics.neighbour_screen import screen_neighbours
+from interplay.models.linear import independent_places
+from interplay.statistics.interaction.beside_test import NestedModels, nested_models
+from interplay.statistics.neighbour_screen import Neighbours, NeighbourScreen
+from interplay.statistics.nested_fits import Fitted, ModelFits
+from interplay.study.full_model import FullModel
+from interplay.study.survival import Survival
 
 #: The verdicts.
 HOLDS, EXPLAINED, CANNOT_TELL = "holds", "explained", "cannot be told"
@@ -38,33 +41,8 @@ _BESIDE_CELLS = 0.02
 #: Neighbours that explain jointly, at most.
 _MAX_JOINT = 4
 
-#: Fewer samples than this per column of a model are too few.
+#: Fewer samples, or events of times, than this per column of a model are too few.
 _SAMPLES_PER_COLUMN = 8
-
-
-class Neighbours(NamedTuple):
-    """The neighbours of a tuple, as columns of their effects.
-
-    Attributes
-    ----------
-    rows : (n_rows, n_samples) float32
-        Columns of the effects, as rows, one neighbour after the other.
-    first : (n_neighbours + 1,) int64
-        The first row of each, with the end.
-    """
-
-    rows: npt.NDArray[np.float32]
-    first: IntArray
-
-    @property
-    def linear(self) -> npt.NDArray[np.float32]:
-        """The first row of each neighbour: of a number the value or rank, around its mean and of length 1."""
-        return self.rows[self.first[:-1]]
-
-    def columns(self, some: Sequence[int], samples: IntArray) -> FloatArray:
-        """Return the columns of some neighbours, in some samples."""
-        parts = [self.rows[self.first[c] : self.first[c + 1]][:, samples] for c in some]
-        return np.concatenate(parts).T.astype(np.float64)
 
 
 class Tagged(NamedTuple):
@@ -92,111 +70,138 @@ class Tagged(NamedTuple):
     p_left: float = np.nan
 
 
+class Lead(NamedTuple):
+    """A tuple, as it was searched, in the samples in which its members have levels.
+
+    Attributes
+    ----------
+    outcome : DecisionClasses or NumberOutcome
+        Of all samples, as it was searched.
+    levels, known, stratum, dosages
+        As in `nested_models`.
+    columns : (n_known, n_columns) float64
+        Covariates, and smooth effects of members that are cut numbers.
+    values : (k, n_samples) float32
+        Values of the members, around their means and of length 1; 0 for labels.
+    """
+
+    outcome: DecisionClasses | NumberOutcome
+    levels: IntArray
+    columns: FloatArray
+    known: IntArray
+    values: FloatArray
+    stratum: IntArray | None = None
+    dosages: Sequence[FloatArray] | None = None
+
+
 def tagged_tuple(
-    outcome: Outcome,
+    model: FullModel,
     response: FloatArray,
-    levels: IntArray,
-    columns: FloatArray,
-    neighbours: Callable[[], Neighbours],
+    lead: Lead,
+    neighbours: Neighbours,
     *,
-    known: IntArray,
-    linked: Callable[[Neighbours], str],
-    bridges: Callable[[Neighbours], Sequence[int]],
-    stratum: IntArray | None = None,
-    dosages: Sequence[FloatArray] | None = None,
+    linked: Callable[[FloatArray], str],
+    bridges: Callable[[FloatArray], Sequence[int]],
 ) -> Tagged:
     """Test the interaction of a tuple beside each of its neighbours, and beside the strongest of them jointly.
 
     Parameters
     ----------
+    model : FullModel
+        Of all samples.
     response : (n_samples, q) float64
         As `responses` makes it.
-    columns : (n_known, n_columns) float64
-        Covariates, and smooth effects of members that are cut numbers.
-    neighbours : callable
-        Returns the neighbours, in all samples.
+    neighbours : Neighbours
+        In all samples.
     linked : callable
-        Says why one hidden cause could have both members as its tags; "" where they are not correlated.
+        Says why one hidden cause could have both members as its tags; "" where they are not correlated. It is given
+        the correlations of neighbours with members, (n_neighbours, k).
     bridges : callable
         Returns neighbours given which the members are not correlated with each other, though they are by themselves.
-    outcome, levels, known, stratum, dosages
-        As in `nested_models`.
     """
-    models = nested_models(outcome, levels, columns, known=known, stratum=stratum, dosages=dosages)
-    n, n_columns = len(models.rows), models.columns.shape[1] if len(models.rows) else 0
-    if models.df <= 0 or n < _SAMPLES_PER_COLUMN * (n_columns + 2):
-        return Tagged(CANNOT_TELL, (), "too few samples")
-    p_interaction = _p_of(outcome, models)
+    models = nested_models(
+        lead.outcome, lead.levels, lead.columns, known=lead.known, stratum=lead.stratum, dosages=lead.dosages
+    )
+    n_columns = models.columns.shape[1] if len(models.rows) else 0
+    if models.df <= 0 or not _are_enough(model, models.rows, n_columns + 2):
+        return Tagged(CANNOT_TELL, (), f"too few {_of_what(model)}")
+    judged = _Tuple(model, response[models.rows], models, neighbours, lead.values)
+    p_interaction = judged.p_interaction
     if p_interaction >= LEFT_BELOW:
-        return Tagged(CANNOT_TELL, (), "not significant in these samples", p_interaction)
-    near = neighbours()
-    judged = _Tuple(outcome, response[models.rows], models, near)
+        return Tagged(CANNOT_TELL, (), f"not significant in these {_of_what(model)}", p_interaction)
     found = judged.explained()._replace(p_interaction=p_interaction)
     if found.by:
         return found
-    reason = linked(near)
+    reason = linked(judged.correlations)
     if not reason:
         return found
-    if judged.holds_beside_one_of(bridges(near)):
+    if judged.holds_beside_one_of(bridges(judged.correlations)):
         return found._replace(reason="significant beside a column that explains why the members are correlated")
     return found._replace(verdict=CANNOT_TELL, reason=reason)
 
 
-def _p_of(outcome: Outcome, models: NestedModels) -> float:
-    chi2, df = interaction_beside(outcome, models)
-    return float(np.exp(log_chi2_tail(chi2, df))) if df > 0 else 1.0
+def _of_what(model: FullModel) -> str:
+    return "events" if isinstance(model.outcome, Survival) else "samples"
+
+
+def _are_enough(model: FullModel, rows: IntArray, n_columns: int) -> bool:
+    """Say whether samples, or events of times, are enough for a model of so many columns."""
+    n = int(model.outcome.event[rows].sum()) if isinstance(model.outcome, Survival) else len(rows)
+    return n >= _SAMPLES_PER_COLUMN * n_columns
 
 
 class _Tuple:
     """A tuple, its models and its neighbours in the samples of the test."""
 
-    def __init__(self, outcome: Outcome, response: FloatArray, models: NestedModels, neighbours: Neighbours) -> None:
-        self._outcome, self._response, self._models, self._neighbours = outcome, response, models, neighbours
-        whole = len(models.rows) == neighbours.rows.shape[1]
-        self._rows = neighbours.rows if whole else neighbours.rows[:, models.rows]
+    def __init__(
+        self, model: FullModel, response: FloatArray, models: NestedModels, neighbours: Neighbours, values: FloatArray
+    ) -> None:
+        self._model, self._models, self._neighbours = model, models, neighbours
+        self._response, self._values = response, values
         self._smaller = models.columns[:, : models.n_smaller]
         self._inner = models.columns[:, models.n_smaller :]
+        self._fits = ModelFits(model, models.rows)
+        self._without = self._fits.fit(self._smaller)
+        self.p_interaction = self._p(self._without, self._fits.fit(models.columns, self._without))
+        self._screen: NeighbourScreen | None = None
+        self.correlations = np.empty((0, len(values)))
 
-    @property
-    def _n(self) -> int:
-        return len(self._neighbours.first) - 1
+    def _p(self, smaller: Fitted, larger: Fitted) -> float:
+        return float(np.exp(self._fits.log_p(smaller, larger)))
 
-    def p_of_interaction(self, some: Sequence[int]) -> float:
-        """Return the p-value of the interaction beside some neighbours."""
-        return self._p(self._with(some), self._inner)
-
-    def _p_of_effect(self, some: Sequence[int]) -> float:
-        return self._p(self._smaller, self._columns(some))
-
-    def _p(self, smaller: FloatArray, more: FloatArray) -> float:
-        return _p_of(self._outcome, models_of(smaller, more, self._models.rows))
-
-    def _columns(self, some: Sequence[int]) -> FloatArray:
-        return self._neighbours.columns(some, self._models.rows)
-
-    def _with(self, some: Sequence[int]) -> FloatArray:
-        return np.hstack([self._smaller, self._columns(some)]) if len(some) else self._smaller
+    def _p_beside(self, some: Sequence[int]) -> tuple[float, float]:
+        """Return p-values of some neighbours beside the members, and of the interaction beside these neighbours."""
+        columns = self._neighbours.columns(some, self._models.rows)
+        every = np.hstack([self._smaller, columns, self._inner])
+        places = independent_places(every)
+        n_with = int(np.count_nonzero(places < self._smaller.shape[1] + columns.shape[1]))
+        without, beside = self._without, self._fits.fit(every[:, places[:n_with]], self._without)
+        return self._p(without, beside), self._p(beside, self._fits.fit(every[:, places], beside))
 
     def explained(self) -> Tagged:
         """Look for a neighbour, or for some jointly, beside which the interaction is not significant."""
-        if not self._n:
+        if not self._neighbours.n:
             return Tagged(HOLDS, (), "no neighbour is correlated with a member")
-        p_effect, p_left = self._screened(self._smaller)
-        limit = EFFECT_BELOW / self._n
+        screen = NeighbourScreen(
+            self._response, self._smaller, self._inner, self._neighbours, self._models.rows, self._values.T
+        )
+        self._screen, self.correlations = screen, screen.also[self._neighbours.first[:-1]]
+        p_effect, p_left = self._p_values(screen.effect), self._p_values(screen.left, self._inner.shape[1])
+        limit = EFFECT_BELOW / self._neighbours.n
         worth = np.flatnonzero((p_effect < 10 * limit) & (p_left >= _WORTH_A_FIT))
         best = worth[np.lexsort((worth, p_effect[worth]))][:_MAX_FITS].tolist()
         for c in best:
-            effect, left = self._p_of_effect([c]), self.p_of_interaction([c])
+            effect, left = self._p_beside([c])
             if effect < limit and left >= LEFT_BELOW:
                 return Tagged(EXPLAINED, (c,), "not significant beside this column", p_effect=effect, p_left=left)
-        joint = self._strongest(p_effect, limit)
+        joint = self._strongest(screen, p_effect, limit)
         if len(joint) > 1:
-            effect, left = self._p_of_effect(joint), self.p_of_interaction(joint)
+            effect, left = self._p_beside(joint)
             if left >= LEFT_BELOW:
                 reason = "not significant beside these columns together"
                 return Tagged(EXPLAINED, tuple(joint), reason, p_effect=effect, p_left=left)
         nearest = int(np.argmax(np.where(p_effect < limit, p_left, p_left - 2)))
-        effect, left = self._p_of_effect([nearest]), self.p_of_interaction([nearest])
+        effect, left = self._p_beside([nearest])
         return Tagged(HOLDS, (), "significant beside every neighbour", p_effect=effect, p_left=left)
 
     def holds_beside_one_of(self, bridges: Sequence[int]) -> bool:
@@ -205,33 +210,27 @@ class _Tuple:
         Not where some neighbour has an effect beside all cells of the members: a hidden cause that these only tag
         leaves such effects to its other tags, an interaction does not.
         """
-        if not bridges or self._has_effect_beside_cells():
+        if not bridges or self._screen is None:
             return False
-        return any(self.p_of_interaction([c]) < _WORTH_A_FIT for c in bridges)
+        if (self._p_values(self._screen.beside_cells) < _BESIDE_CELLS / self._neighbours.n).any():
+            return False
+        return any(self._p_beside([c])[1] < _WORTH_A_FIT for c in bridges)
 
-    def _has_effect_beside_cells(self) -> bool:
-        none = np.empty((len(self._models.rows), 0))
-        first = self._neighbours.first
-        found = screen_neighbours(self._response, self._models.columns, none, self._rows, first)
-        df = self._response.shape[1] * np.maximum(np.diff(first), 1)
-        return bool((np.exp(log_chi2_tail(found.effect, df)) < _BESIDE_CELLS / self._n).any())
+    def _p_values(self, statistics: FloatArray, size: int | None = None) -> FloatArray:
+        """Return p-values of statistics of the screen: of neighbours, or of `size` columns of the interaction."""
+        columns = np.maximum(self._neighbours.sizes, 1) if size is None else size
+        return np.asarray(np.exp(log_chi2_tail(statistics, self._response.shape[1] * columns)))
 
-    def _screened(self, smaller: FloatArray) -> tuple[FloatArray, FloatArray]:
-        screened = screen_neighbours(self._response, smaller, self._inner, self._rows, self._neighbours.first)
-        q = self._response.shape[1]
-        sizes = np.maximum(np.diff(self._neighbours.first), 1)
-        p_effect = np.exp(log_chi2_tail(screened.effect, q * sizes))
-        return p_effect, np.exp(log_chi2_tail(screened.left, q * self._inner.shape[1]))
-
-    def _strongest(self, p_effect: FloatArray, limit: float) -> list[int]:
+    def _strongest(self, screen: NeighbourScreen, p_effect: FloatArray, limit: float) -> list[int]:
         """Return neighbours one after the other, each the strongest beside those before, while they have an effect."""
         chosen: list[int] = []
+        n_columns = self._models.columns.shape[1]
         while len(chosen) < _MAX_JOINT and p_effect.min() < limit:
             chosen.append(int(np.argmin(p_effect)))
-            smaller = models_of(self._with(chosen), self._inner, self._models.rows)
-            n_columns = smaller.columns.shape[1]
-            if len(self._models.rows) < _SAMPLES_PER_COLUMN * n_columns or len(chosen) == _MAX_JOINT:
+            columns = self._neighbours.columns(chosen[-1:], self._models.rows)
+            n_columns += columns.shape[1]
+            if not _are_enough(self._model, self._models.rows, n_columns) or len(chosen) == _MAX_JOINT:
                 break
-            p_effect = self._screened(smaller.columns[:, : smaller.n_smaller])[0]
+            p_effect = self._p_values(screen.effect_beside(columns))
             p_effect[chosen] = 1.0
         return chosen

@@ -64,6 +64,8 @@ def smooth_test(
         found = likelihood_ratio(model, smaller, larger, models.rows) if len(models.rows) else (0.0, 0)
         if isinstance(model.outcome, Survival):
             return found, None
+        if isinstance(model.outcome, NumberOutcome):
+            outcome = model.outcome  # without the offset
     if isinstance(outcome, NumberOutcome):
         return found, values_beside(outcome, models) if outcome.scale == "ranks" else None
     offset = None if model is None else model.offset
