@@ -6,17 +6,17 @@ Tables: an XOR of two columns, a parity of three, and a mixed table (a main effe
 and a genotype). In each outer fold the tuples are searched once, in the training samples alone, and the regularisation
 of the linear model is chosen by an inner cross-validation. Models: logistic regression, an explainable boosting machine
 (interpret), LightGBM and XGBoost, each alone and with our tuples: as InteractionFeatures, as `interactions=terms()`, as
-`interaction_constraints=terms("lightgbm")` and `terms("xgboost")`. EBM alone searches for ten pairs itself where there
-are at most 500 columns, and has none elsewhere: its own search of 12 million pairs takes too long. To make thousands of
-columns possible, EBM has one bag, 32 bins and at most 40 rounds, boosted trees have 32 bins and 100 rounds. The score
-is the area under the ROC curve of each outer fold, 0.5 by chance.
+`interaction_constraints=terms("lightgbm")` and `terms("xgboost")`. EBM alone searches for ten pairs itself in tables of
+at most 500 columns with pairs, and has none elsewhere: its own search of 12 million pairs takes too long. To make
+thousands of columns possible, EBM has one bag, 32 bins and at most 40 rounds (10 of more than 1000 columns), boosted
+trees have 32 bins and 100 rounds (50). The score is the area under the ROC curve of each of two outer folds, 0.5 by
+chance.
 
 With permuted outcomes nothing may be learnt: the three best tuples are used there, significant or not, since otherwise
-there would be none; models alone are left out. Three outer folds, two of more than 1000 columns. Parities of three are
-searched in at most 2000 columns, since 5000 have 2e10 triples. About 50 seconds of a core for a fold of 500 columns, 37
-of them EBM's own search, and 100 seconds for one of 5000. Needs interpret-core, lightgbm and xgboost; a model whose
-package is not installed is left out. Writes benchmarks/results/interaction_features.json and
-docs/interaction_features_table.md.
+there would be none; models alone are left out. Parities of three are searched in at most 2000 columns, since 5000 have
+2e10 triples. About 50 seconds of a core for a fold of 500 columns, 37 of them EBM's own search, and as long for one of
+5000. Needs interpret-core, lightgbm and xgboost; a model whose package is not installed is left out. Writes
+benchmarks/results/interaction_features.json and docs/interaction_features_table.md.
 """
 
 from __future__ import annotations
@@ -57,6 +57,9 @@ PACKAGES = {"EBM": "interpret", "LightGBM": "lightgbm", "XGBoost": "xgboost"}
 #: EBM searches all pairs of its own up to this many columns.
 MOST_FOR_EBM = 500
 MOST_FOR_TRIPLES = 2000
+#: Tables of more columns have fewer rounds.
+WIDE = 1000
+N_FOLDS = 2
 #: Tuples that are used with permuted outcomes.
 USED_ANYWAY = 3
 
@@ -81,15 +84,16 @@ def linear() -> Any:
 def boosted(name: str, found: interplay.Interactions) -> Any:
     """Return a model that takes a list of interactions, alone or with the tuples that were found."""
     package, _, has_tuples = name.partition(" + ")
+    is_wide = len(found.names) > WIDE
     if package == "EBM":
         from interpret.glassbox import ExplainableBoostingClassifier
 
-        own = 10 if len(found.names) <= MOST_FOR_EBM else 0
+        own = 10 if len(found.names) <= MOST_FOR_EBM and found.settings["dimensions"] == 2 else 0
         return ExplainableBoostingClassifier(
             interactions=found.terms(only_significant=False) if has_tuples else own,
             outer_bags=1,
             max_bins=32,
-            max_rounds=40,
+            max_rounds=10 if is_wide else 40,
             learning_rate=0.05,
             greedy_ratio=0,
             smoothing_rounds=0,
@@ -98,7 +102,8 @@ def boosted(name: str, found: interplay.Interactions) -> Any:
             n_jobs=1,
             random_state=0,
         )
-    settings: dict[str, Any] = {"n_estimators": 100, "learning_rate": 0.1, "n_jobs": 1, "random_state": 0}
+    settings: dict[str, Any] = {"learning_rate": 0.1, "n_jobs": 1, "random_state": 0}
+    settings["n_estimators"] = 50 if is_wide else 100
     if has_tuples:
         settings["interaction_constraints"] = found.terms(package.lower(), only_significant=False)
     if package == "LightGBM":
@@ -110,14 +115,14 @@ def boosted(name: str, found: interplay.Interactions) -> Any:
     return XGBClassifier(max_bin=32, **settings)
 
 
-def one_fold(job: tuple[str, bool, int, int, int, int, int, list[str]]) -> dict[str, Any]:
+def one_fold(job: tuple[str, bool, int, int, int, int, list[str]]) -> dict[str, Any]:
     """The area under the curve of each model in one outer fold, and its seconds."""
-    problem, permuted, n_vars, n_samples, seed, fold, n_folds, names = job
+    problem, permuted, n_vars, n_samples, seed, fold, names = job
     rng = np.random.default_rng([seed, n_vars, PROBLEMS.index(problem)])
     X, y = table(problem, n_vars, n_samples, rng)
     if permuted:
         y = rng.permutation(y)
-    train, test = list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(X, y))[fold]
+    train, test = list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X, y))[fold]
     row: dict[str, Any] = {"problem": problem, "permuted": permuted, "vars": n_vars, "seed": seed, "fold": fold}
     seconds: dict[str, float] = {}
     with warnings.catch_warnings():
@@ -177,13 +182,12 @@ def main() -> None:
     names = given.models or installed()
     jobs = []
     for n_vars in given.vars:
-        n_folds = 3 if n_vars <= 1000 else 2
         for problem in PROBLEMS:
             columns = min(n_vars, MOST_FOR_TRIPLES) if "three" in problem else n_vars
             for permuted in (False, True):
                 for seed in range(given.tables):
                     size = (problem, permuted, columns, given.samples, seed)
-                    jobs += [(*size, fold, n_folds, names) for fold in range(n_folds)]
+                    jobs += [(*size, fold, names) for fold in range(N_FOLDS)]
     asked = f"--tables {given.tables} --vars {' '.join(map(str, given.vars))} --samples {given.samples}"
     command = f"python benchmarks/interaction_features.py {asked}"
     about, folds = stamp(), []

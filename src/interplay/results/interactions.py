@@ -486,8 +486,8 @@ class Interactions(Result):
         ----------
         form : {"text", "sql"}
             "text": a sentence for each cell that has samples, with the share of the last of two classes, the likeliest
-            of several, or the mean of a number. "sql": for each tuple, one expression (CASE … END) with this value, to
-            be selected as a column.
+            of several, the mean of a number, or the mean residual of times (events seen minus expected, per sample).
+            "sql": for each tuple, one expression (CASE … END) with this value, to be selected as a column.
         row : int, optional
             Only the tuple in this row of the table.
         only_significant : bool
