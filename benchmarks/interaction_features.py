@@ -1,6 +1,6 @@
 """What do interactions that were found gain in a model? Nested cross-validation, beside each model alone.
 
-    python benchmarks/interaction_features.py [--jobs 16] [--tables 1] [--vars 500 5000] [--save FILE]
+    python benchmarks/interaction_features.py [--jobs 16] [--tables 1] [--vars 500 5000] [--save FILE] [--go-on]
 
 Tables: an XOR of two columns, a parity of three, and a mixed table (a main effect, an XOR, and a product of a number
 and a genotype). In each outer fold the tuples are searched once, in the training samples alone, and the regularisation
@@ -13,10 +13,10 @@ trees have 32 bins and 100 rounds (50). The score is the area under the ROC curv
 chance.
 
 With permuted outcomes nothing may be learnt: the three best tuples are used there, significant or not, since otherwise
-there would be none; models alone are left out. Parities of three are searched in at most 2000 columns, since 5000 have
+there would be none; models alone are left out. Parities of three are searched in at most 1000 columns, since 5000 have
 2e10 triples. About 50 seconds of a core for a fold of 500 columns, 37 of them EBM's own search, and as long for one of
-5000. Needs interpret-core, lightgbm and xgboost; a model whose package is not installed is left out. Writes
-benchmarks/results/interaction_features.json and docs/interaction_features_table.md.
+5000. `--go-on` keeps the folds that the file has. Needs interpret-core, lightgbm and xgboost; a model whose package is
+not installed is left out. Writes benchmarks/results/interaction_features.json and docs/interaction_features_table.md.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MODELS = (
 PACKAGES = {"EBM": "interpret", "LightGBM": "lightgbm", "XGBoost": "xgboost"}
 #: EBM searches all pairs of its own up to this many columns.
 MOST_FOR_EBM = 500
-MOST_FOR_TRIPLES = 2000
+MOST_FOR_TRIPLES = 1000
 #: Tables of more columns have fewer rounds.
 WIDE = 1000
 N_FOLDS = 2
@@ -160,8 +160,8 @@ def page(folds: list[dict[str, Any]], names: list[str]) -> list[str]:
         cells = []
         for name in names:
             scores = [row[name] for row in rows if name in row]
-            error = np.std(scores, ddof=1) / len(scores) ** 0.5 if scores else 0.0
-            cells.append(f"{np.mean(scores):.2f} ± {error:.2f}" if scores else "")
+            error = f" ± {np.std(scores, ddof=1) / len(scores) ** 0.5:.2f}" if len(scores) > 1 else ""
+            cells.append(f"{np.mean(scores):.2f}{error}" if scores else "")
         what = problem + (", permuted" if permuted else "")
         lines.append(f"| {n_vars} | {what} | {' | '.join(cells)} |")
     return lines
@@ -175,6 +175,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=1000)
     parser.add_argument("--models", nargs="+", choices=MODELS, help="default: all that are installed")
     parser.add_argument("--save", default=str(RESULTS / "interaction_features.json"))
+    parser.add_argument("--go-on", action="store_true", help="keep the folds that the file has, and run the others")
     given = parser.parse_args()
     if min(given.vars) < 41:
         parser.error("--vars must be at least 41")
@@ -190,16 +191,20 @@ def main() -> None:
                     jobs += [(*size, fold, names) for fold in range(N_FOLDS)]
     asked = f"--tables {given.tables} --vars {' '.join(map(str, given.vars))} --samples {given.samples}"
     command = f"python benchmarks/interaction_features.py {asked}"
-    about, folds = stamp(), []
+    jobs.sort(key=lambda job: (job[2] > WIDE, "three" in job[0] and job[2] > MOST_FOR_EBM, job[1]))
+    about = stamp()
+    folds = json.loads(Path(given.save).read_text())["folds"] if given.go_on else []
+    done = {tuple(row[name] for name in ("problem", "permuted", "vars", "seed", "fold")) for row in folds}
+    jobs = [job for job in jobs if (*job[:3], *job[4:6]) not in done]
+    size_in_words = f"{given.samples} samples, {given.tables} table(s) each, mean ± standard error over outer folds"
+    made = f"*Area under the ROC curve, {size_in_words}. Made by `{command}`, {about['date']}.*"
     with multiprocessing.get_context("spawn").Pool(given.jobs) as pool:
         for row in pool.imap(one_fold, jobs):
             folds.append(row)
             print(json.dumps(row), flush=True)
             kept = {"machine": about, "command": command, "folds": folds}
             Path(given.save).write_text(json.dumps(kept, indent=1) + "\n")
-    size_in_words = f"{given.samples} samples, {given.tables} table(s) each, mean ± standard error over outer folds"
-    made = f"*Area under the ROC curve, {size_in_words}. Made by `{command}`, {about['date']}.*"
-    PAGE.write_text("\n".join([*page(folds, names), "", made, ""]))
+            PAGE.write_text("\n".join([*page(folds, names), "", made, ""]))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,9 @@ _MANY_SAMPLES = 20_000
 #: Drawn tables whose Bartlett factor is averaged: of one table it varies by 4 %.
 _N_FACTORS = 48
 
+#: The spread of G², as a share of that of noncentral χ², at the least.
+_MIN_SPREAD = 0.05
+
 #: Seed of the classes that are drawn.
 _SEED = 20_021
 
@@ -90,7 +93,8 @@ def _root_spread(g2: FloatArray, mean: FloatArray, df: IntArray) -> float:
     rng = np.random.RandomState(_SEED)
     like = rng.noncentral_chisquare(df, np.maximum(mean - df, 0.0), size=(16, len(df)))
     of_sizes = np.sqrt(np.maximum(mean - 1.0, 0.0))  # sizes of cells differ as well, and are kept apart
-    return float(np.std(np.sqrt(g2) - of_sizes) / np.std(np.sqrt(like) - of_sizes))
+    found = float(np.std(np.sqrt(g2) - of_sizes) / np.std(np.sqrt(like) - of_sizes))
+    return max(found, _MIN_SPREAD)  # classes that follow from the cells hardly vary
 
 
 def _ratio_of_truth(tables: IntArray, expected: IntArray, fitted: FloatArray) -> FloatArray:
