@@ -1,12 +1,13 @@
 """Is `interplay.power` right? Its figure beside the share of simulated studies in which `interactions` finds the tuple.
 
-    python benchmarks/power_formula.py [--jobs 16] [--tables 4000] [--save FILE]
+    python benchmarks/power_formula.py [--jobs 16] [--tables 4000] [--save FILE] [--add NUMBER …]
 
 Thirty settings, two to four members, two to four levels, numbers and classes; columns of labels, and numbers that are
 cut, which the search tests a second time beside smooth effects. Each table has one tuple that interacts and noise; the
 whole table is searched with Holm's method. A standard error of 4000 tables is 0.8 points. About 0.02 processor seconds
-a table: 4000 tables of all settings take about 45 core minutes. Writes benchmarks/results/power_formula.json and
-docs/power_formula_table.md.
+a table: 4000 tables of all settings take about 45 core minutes. `--add` keeps the tables that the file has, adds more
+to these settings (numbered from 0; none with `--add` alone), and computes `power` anew. Writes
+benchmarks/results/power_formula.json and docs/power_formula_table.md.
 """
 
 from __future__ import annotations
@@ -142,7 +143,9 @@ def page(rows: list[dict[str, Any]], tables: int, about: dict[str, Any]) -> str:
         study = f"| {row['setting']} | {row['n_samples']} | {row['n_vars']} | {row['effect']} "
         found = f"| {100 * row['power']:.1f} % | {100 * row['found']:.1f} % ± {100 * row['error']:.1f} "
         lines.append(f"{study}{found}| {100 * (row['power'] - row['found']):+.1f} |")
-    made = f"*{tables} tables of each study; made by `python benchmarks/power_formula.py`, {about['date']}.*"
+    more = sorted({row["tables"] for row in rows} - {tables})
+    beside = f" ({', '.join(map(str, more))} of some)" if more else ""
+    made = f"*{tables} tables of each study{beside}; made by `python benchmarks/power_formula.py`, {about['date']}.*"
     return "\n".join([*lines, "", made, ""])
 
 
@@ -150,24 +153,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--tables", type=int, default=4000)
+    parser.add_argument("--add", type=int, nargs="*", choices=range(len(SETTINGS)), metavar="NUMBER")
     parser.add_argument("--save", default=str(RESULTS / "power_formula.json"))
     given = parser.parse_args()
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    jobs = [(number, seed) for seed in range(given.tables) for number in range(len(SETTINGS))]
-    hits = np.zeros(len(SETTINGS))
+    kept = None if given.add is None else json.loads(Path(given.save).read_text())
+    numbers = range(len(SETTINGS)) if given.add is None else given.add
+    n_tables, hits = np.zeros((2, len(SETTINGS)))
+    if kept is not None:
+        n_tables = np.array([row.get("tables", kept["tables"]) for row in kept["rows"]], dtype=float)
+        hits = n_tables * [row["found"] for row in kept["rows"]]
+    jobs = [(number, int(n_tables[number]) + seed) for seed in range(given.tables) for number in numbers]
     with multiprocessing.get_context("spawn").Pool(given.jobs) as pool:
         for number, found in pool.imap_unordered(is_found, jobs, chunksize=32):
             hits[number] += found
+            n_tables[number] += 1
     rows = []
-    for setting, n_found in zip(SETTINGS, hits, strict=True):
-        formula, share = float(interplay.power(**setting)), n_found / given.tables
-        error = float(np.sqrt(max(share * (1 - share), 1e-9) / given.tables))
+    for setting, n_found, n in zip(SETTINGS, hits, n_tables, strict=True):
+        formula, share = float(interplay.power(**setting)), float(n_found / n)
+        error = float(np.sqrt(max(share * (1 - share), 1e-9) / n))
         rows.append({"setting": in_words(setting), **setting, "power": formula, "found": share, "error": error})
+        rows[-1]["tables"] = int(n)
         print(f"{rows[-1]['setting']:<75} {formula:.3f} {share:.3f} ± {error:.3f} {100 * (formula - share):+.1f}")
+    tables = int(n_tables.min())
     about = stamp()
-    result = {"machine": about, "tables": given.tables, "command": "python benchmarks/power_formula.py", "rows": rows}
+    result = {"machine": about, "tables": tables, "command": "python benchmarks/power_formula.py", "rows": rows}
     Path(given.save).write_text(json.dumps(result, indent=1) + "\n")
-    PAGE.write_text(page(rows, given.tables, about))
+    PAGE.write_text(page(rows, tables, about))
     worst = max(abs(row["power"] - row["found"]) for row in rows)
     print(f"largest difference of {len(rows)} settings: {100 * worst:.1f} points")
 

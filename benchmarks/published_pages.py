@@ -2,8 +2,8 @@
 
     python benchmarks/published_pages.py NAME [options of the benchmark]
 
-NAME: listopad, hyper, gametes or madelon. Writes benchmarks/published/NAME.md and benchmarks/results/NAME.json. Data
-that are not at hand are not replaced by others: the script says how to get them.
+NAME: listopad, hyper, gametes, madelon or nips2003. Writes benchmarks/published/NAME.md and
+benchmarks/results/NAME.json. Data that are not at hand are not replaced by others: the script says how to get them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from machine import stamp, write_result
 
-NAMES = ("listopad", "hyper", "gametes", "madelon")
+NAMES = ("listopad", "hyper", "gametes", "madelon", "nips2003")
 
 
 def main() -> None:

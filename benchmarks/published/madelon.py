@@ -5,7 +5,7 @@
 The 20 relevant variables are those that the MDFS paper (R Journal 2019) and later work agree on: five coordinates of a
 cube and fifteen combinations and copies. Data come from `interplay.datasets.fetch_madelon`, or from a file madelon.npz
 (x, y) in shared/data; without network and without it the script says where to put the files. Of the other NIPS 2003
-sets (Arcene, Gisette, Dexter, Dorothea) the relevant variables are not published, so that finds cannot be counted.
+sets (nips2003.py) the relevant variables are not published, so that finds cannot be counted.
 """
 
 from __future__ import annotations

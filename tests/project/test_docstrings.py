@@ -18,7 +18,8 @@ from interplay.statistics.null_fit import FITS
 from interplay.study.outcome import DECISION_CHOICES
 
 FUNCTIONS = [getattr(interplay, name) for name in interplay.__all__]
-FUNCTIONS = [function for function in FUNCTIONS if inspect.isfunction(function)] + [interplay.MDFSSelector]
+FUNCTIONS = [function for function in FUNCTIONS if inspect.isfunction(function)]
+FUNCTIONS += [interplay.MDFSSelector, interplay.InteractionFeatures]
 COMPAT_FUNCTIONS = [getattr(compat, name) for name in compat.__all__ if inspect.isfunction(getattr(compat, name))]
 
 #: Arguments of the table that mean something else in a function, or that it describes in words of its own.
@@ -85,6 +86,7 @@ def test_an_argument_that_is_shared_is_described_in_the_same_words(function, tab
         (described(interplay.fit_null), "fit", FITS),
         (described(interplay.interactions), "missing", (*MISSING_CHOICES, "omit")),
         (described(interplay.MDFSSelector), "null_fit", FITS),
+        (described(interplay.InteractionFeatures), "missing", (*MISSING_CHOICES, "omit")),
     ],
 )
 def test_all_choices_are_listed(table, name, choices):

@@ -251,7 +251,8 @@ class TestTermsAndRules:
         found = interplay.interactions(frame, np.where(y, "it's", "no"))
         assert found.terms() == [(4, 17)]
         assert found.terms("names") == [('v"4', 'v"17')]
-        constraints = found.terms("xgboost")
+        constraints = found.terms("lightgbm")
+        assert found.terms("xgboost") == str(constraints)  # as a text: XGBoost reads lists as names
         assert constraints[0] == [4, 17]
         assert sorted(v for one in constraints for v in one) == list(range(20))
         (column,) = found.rules("sql")

@@ -91,10 +91,11 @@ def described_by(shared: Arguments, *, rest: Callable[..., Any] | None = None) -
         section = _SECTION.search(doc)
         own = arguments_in(section[2], shared) if section is not None else {}
         known = {**shared, **own}
+        names += [name for name in _further_arguments(function) if name in known]
         if section is None or not own.keys() <= set(names) <= known.keys():
             wrong = sorted(own.keys() - set(names)) + [name for name in names if name not in known]
             raise TypeError(f"the docstring of {function.__name__}() must describe its arguments: see {wrong}")
-        entries = [f"{name} : {known[name].type}\n{indent(known[name].text, '    ')}".rstrip() for name in names]
+        entries = [f"{_heading(name, known[name].type)}\n{indent(known[name].text, '    ')}".rstrip() for name in names]
         function.__doc__ = doc[: section.start(2)] + "\n".join(entries) + doc[section.end(2) :]
         return function
 
@@ -109,6 +110,16 @@ def named_arguments(function: Callable[..., Any]) -> dict[str, Parameter]:
         for name, argument in signature(function).parameters.items()
         if argument.kind not in unnamed and name != "self"
     }
+
+
+def _further_arguments(function: Callable[..., Any]) -> list[str]:
+    """Return ``**name`` where a function takes further arguments by name."""
+    given = signature(function).parameters.values()
+    return [f"**{argument.name}" for argument in given if argument.kind is Parameter.VAR_KEYWORD]
+
+
+def _heading(name: str, type_: str) -> str:
+    return f"{name} : {type_}" if type_ else name
 
 
 def one_of(choices: Collection[str]) -> str:

@@ -203,9 +203,13 @@ def make_epistasis(
             "raise the minor allele frequencies"
         ) from None
 
-    draw = {"classes": _classes, "number": _number, "times": _times}[outcome]
-    settings = {"prevalence": prevalence, "cases": cases, "censored": censored, "heritability": heritability}
-    cells, y = draw(n_samples, effects, shares, settings, rng)
+    if outcome == "classes":
+        cells, y = _classes(n_samples, effects, shares, prevalence, cases, rng)
+    else:
+        cells = [_drawn_cells(cell_shares(list(share)).ravel(), n_samples, rng) for share in shares]
+        signal = np.sum([table.ravel()[of] for table, of in zip(effects, cells, strict=True)], axis=0)
+        noise = np.sqrt(1 - n_models * heritability)
+        y = _times(signal, censored, rng) if outcome == "times" else signal + noise * rng.standard_normal(n_samples)
     members = [np.unravel_index(of_tuple, (ploidy + 1,) * dimensions) for of_tuple in cells]
     given = {
         int(v): codes.astype(np.int8)
@@ -239,7 +243,8 @@ def _classes(
     n_samples: int,
     effects: tuple[FloatArray, ...],
     shares: tuple[FloatArray, ...],
-    settings: dict[str, Any],
+    prevalence: float,
+    cases: float | None,
     rng: np.random.RandomState,
 ) -> tuple[list[IntArray], npt.NDArray[Any]]:
     """Draw classes, then cells given the class.
@@ -247,11 +252,11 @@ def _classes(
     P(cells | class 1) is Π shares · (1 + Σ effects/prevalence): the mean, over tuples, of what the cells would be if
     one tuple had all of the effect, n_models times as large. So one tuple is drawn for each sample.
     """
-    prevalence, n_models = settings["prevalence"], len(effects)
-    if settings["cases"] is None:
+    n_models = len(effects)
+    if cases is None:
         y = (rng.random_sample(n_samples) < prevalence).astype(np.uint8)
     else:
-        y = rng.permutation((np.arange(n_samples) < round(settings["cases"] * n_samples)).astype(np.uint8))
+        y = rng.permutation((np.arange(n_samples) < round(cases * n_samples)).astype(np.uint8))
     acting = rng.randint(n_models, size=n_samples, dtype=np.int64)
     cells = []
     for m, (table, share) in enumerate(zip(effects, shares, strict=True)):
@@ -265,36 +270,17 @@ def _classes(
     return cells, y
 
 
-def _number(
-    n_samples: int,
-    effects: tuple[FloatArray, ...],
-    shares: tuple[FloatArray, ...],
-    settings: dict[str, Any],
-    rng: np.random.RandomState,
-) -> tuple[list[IntArray], npt.NDArray[Any]]:
-    cells = [_drawn_cells(cell_shares(list(share)).ravel(), n_samples, rng) for share in shares]
-    signal = np.sum([table.ravel()[of] for table, of in zip(effects, cells, strict=True)], axis=0)
-    return cells, signal + np.sqrt(1 - len(effects) * settings["heritability"]) * rng.standard_normal(n_samples)
-
-
-def _times(
-    n_samples: int,
-    effects: tuple[FloatArray, ...],
-    shares: tuple[FloatArray, ...],
-    settings: dict[str, Any],
-    rng: np.random.RandomState,
-) -> tuple[list[IntArray], npt.NDArray[Any]]:
-    cells = [_drawn_cells(cell_shares(list(share)).ravel(), n_samples, rng) for share in shares]
-    log_hazard = np.sum([table.ravel()[of] for table, of in zip(effects, cells, strict=True)], axis=0)
+def _times(log_hazard: FloatArray, censored: float, rng: np.random.RandomState) -> npt.NDArray[Any]:
+    """Draw exponential times, of which about a share is censored."""
+    n_samples = len(log_hazard)
     death = rng.standard_exponential(n_samples) / np.exp(log_hazard)
     y = np.empty(n_samples, dtype=[("event", np.bool_), ("time", np.float64)])
     y["event"], y["time"] = True, death
-    if settings["censored"] > 0:
+    if censored > 0:
         # Exponential times of censoring with this rate end before a time of hazard 1 in the share that is asked for.
-        rate = settings["censored"] / (1 - settings["censored"])
-        end = rng.standard_exponential(n_samples) / rate
+        end = rng.standard_exponential(n_samples) / (censored / (1 - censored))
         y["event"], y["time"] = death <= end, np.minimum(death, end)
-    return cells, y
+    return y
 
 
 def _drawn_cells(chances: FloatArray, number: int, rng: np.random.RandomState) -> IntArray:

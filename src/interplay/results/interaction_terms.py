@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 TERM_FORMS = ("ebm", "lightgbm", "xgboost", "names")
 
 
-def interaction_terms(result: Interactions, form: str, *, only_significant: bool) -> list[Any]:
+def interaction_terms(result: Interactions, form: str, *, only_significant: bool) -> list[Any] | str:
     """See `Interactions.terms`."""
     check_choice("form", form, TERM_FORMS)
     found = result.only_significant() if only_significant else result
@@ -27,4 +28,6 @@ def interaction_terms(result: Interactions, form: str, *, only_significant: bool
     # A variable in no list could not be used at all by LightGBM: all others act alone.
     inside = np.unique(found.tested.tuples) if tuples else np.empty(0, dtype=np.int64)
     others = np.setdiff1d(np.arange(len(result.names)), inside)
-    return [list(members) for members in tuples] + [[v] for v in others.tolist()]
+    constraints = [list(members) for members in tuples] + [[v] for v in others.tolist()]
+    # XGBoost reads lists as names, which an array does not have; a text holds column numbers.
+    return json.dumps(constraints) if form == "xgboost" else constraints

@@ -480,7 +480,7 @@ class Interactions(Result):
         """
         return interaction_graph(self, only_significant=only_significant, only_leads=only_leads)
 
-    def terms(self, form: str = "ebm", *, only_significant: bool = True) -> list[Any]:
+    def terms(self, form: str = "ebm", *, only_significant: bool = True) -> list[Any] | str:
         """Return the tuples as the list of interactions that another model takes.
 
         Parameters
@@ -488,7 +488,8 @@ class Interactions(Result):
         form : {"ebm", "lightgbm", "xgboost", "names"}
             "ebm": tuples of column numbers, for ``interactions`` of interpret's explainable boosting machines, triples
             included. "lightgbm" and "xgboost": lists of column numbers, for their ``interaction_constraints``; each
-            variable that is in no tuple has a list of its own, so that it acts alone. "names": tuples of names.
+            variable that is in no tuple has a list of its own, so that it acts alone. XGBoost takes numbers as a text
+            only. "names": tuples of names.
         only_significant : bool
             Leave out listed tuples that are not significant.
 
@@ -501,6 +502,8 @@ class Interactions(Result):
         >>> found = interplay.interactions(X, (X[:, 1] > 0) ^ (X[:, 4] > 0))
         >>> found.terms(), found.terms("lightgbm")
         ([(1, 4)], [[1, 4], [0], [2], [3]])
+        >>> found.terms("xgboost")
+        '[[1, 4], [0], [2], [3]]'
         """
         return interaction_terms(self, form, only_significant=only_significant)
 
@@ -511,8 +514,8 @@ class Interactions(Result):
         ----------
         form : {"text", "sql"}
             "text": a sentence for each cell that has samples, with the share of the last of two classes, the likeliest
-            of several, or the mean of a number. "sql": for each tuple, one expression (CASE … END) with this value, to
-            be selected as a column.
+            of several, the mean of a number, or the mean residual of times (events seen minus expected, per sample).
+            "sql": for each tuple, one expression (CASE … END) with this value, to be selected as a column.
         row : int, optional
             Only the tuple in this row of the table.
         only_significant : bool

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.codes.cuts import NO_LEVEL
 from interplay.results.interactions import Interactions
+from interplay.selector.fit_samples import FitSamples
 from interplay.study.number_outcome import decision_numbers
 from interplay.study.survival import make_survival, split_survival
 
@@ -51,11 +51,12 @@ class CellValues:
         return found
 
 
-def make_target(result: Interactions, y: Any, n_samples: int) -> Target:
+def make_target(result: Interactions, samples: FitSamples) -> Target:
     """Return what is added up in cells for the outcome of a result."""
+    y, n_samples = samples.y, samples.table.n_samples
     pair = split_survival(y)
     if pair is not None:
-        survival = make_survival(*pair, n_samples=n_samples)
+        survival = make_survival(*pair, n_samples=n_samples, entry=samples.beside["entry"])
         event = survival.event.astype(np.float64)
         return Target("log_hazard", ["log_hazard"], np.column_stack([event, event - survival.residuals()]))
     if result.scale is not None:

@@ -1,25 +1,75 @@
-"""Arguments of MDFSSelector.fit() → arguments of select(), checked by scikit-learn's rules and by ours."""
+"""X of fit() and transform() → a table, checked by scikit-learn's rules and by ours; parameters that all share."""
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import validate_data
 
-from interplay.base.arrays import IntArray
 from interplay.base.checks import shown
-from interplay.base.user_warnings import warn
 from interplay.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS
 from interplay.codes.survey import column_blocks
 from interplay.study.anndata_table import is_anndata
-from interplay.study.columns import ColumnKind
-from interplay.study.groups import Groups
-from interplay.study.number_outcome import is_number
-from interplay.study.outcome import MIN_CLASS_SIZE, decision_column, is_continuous
-from interplay.study.strata import Strata
-from interplay.study.subsets import RowSubset
-from interplay.study.table import Table
+from interplay.study.number_outcome import SCALE_CHOICES
+from interplay.study.outcome import DECISION_CHOICES
+from interplay.study.table import Table, as_table
+
+#: Parameters that all transformers have, with their values.
+SHARED_CONSTRAINTS: dict[str, list[Any]] = {
+    "divisions": [Interval(Integral, 1, 255, closed="both")],
+    "level": [Interval(Real, 0, 1, closed="neither")],
+    "decision": [StrOptions(set(DECISION_CHOICES))],
+    "decision_divisions": [Interval(Integral, 1, 255, closed="both"), None],
+    "scale": [StrOptions(set(SCALE_CHOICES))],
+    "n_permutations": [Interval(Integral, 1, None, closed="left")],
+    "discrete": [StrOptions({"auto", "none", "all"}), "array-like"],
+    "random_state": ["random_state", np.random.Generator, np.random.BitGenerator, np.random.SeedSequence],
+    "engine": [str, HasMethods(["max_gains", "describe"])],  # which names there are, the engines know
+    "n_jobs": [Integral, None],
+    "progress": ["boolean", callable, None],
+}
+
+
+def checked_table(estimator: Any, X: Any, y: Any = None, *, is_fit: bool = True) -> Table:
+    """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind.
+
+    In `fit` this sets n_features_in_ and feature_names_in_ of the estimator, and refuses ``y=None``.
+    """
+    frame = as_table(X) if is_frame(X) else None  # its messages on frames are more precise
+    if is_fit:
+        validate_data(estimator, X, y, skip_check_array=True)
+    must_be_finite = estimator.missing == "error"
+    if frame is None:
+        frame = as_table(checked_array(X, must_be_finite=must_be_finite))
+    elif must_be_finite:
+        refuse_infinite(frame)
+    if not is_fit:
+        validate_data(estimator, X, skip_check_array=True, reset=False)
+    return frame
+
+
+def refuse_few_variables(dimensions: Any, needed: int, n_vars: int) -> None:
+    """Refuse tuples of more variables than X has, with the words that scikit-learn's checks look for."""
+    if n_vars < needed:
+        raise ValueError(
+            f"dimensions={dimensions} needs at least {needed} variables, and X has n_features={n_vars}: "
+            "lower dimensions"
+        )
+
+
+def tags_of_input(tags: Any, *, allows_missing: bool) -> Any:
+    """Set scikit-learn's tags of what `fit` takes."""
+    tags.target_tags.required = True
+    tags.input_tags.allow_nan = allows_missing
+    tags.input_tags.sparse = True
+    # Categories in a frame are fine, but the tag "categorical" says that X holds little else, as for CategoricalNB, and
+    # scikit-learn would then test with whole numbers alone.
+    tags.input_tags.string = True
+    return tags
 
 
 def collected(X: Any) -> Any:
@@ -68,43 +118,6 @@ def with_own_types(X: Any) -> Any:
     except ValueError:  # rows of different lengths, which check_array refuses with a message
         return X
     return np.array(X, dtype=object) if holds_text else X
-
-
-def without_rare_classes(
-    table: Table,
-    y: Any,
-    strata: Strata | None,
-    groups: Groups | None,
-    decision: str,
-    decision_divisions: int | None,
-) -> tuple[Table, Any, Strata | None, Groups | None, IntArray | None]:
-    """Leave out the samples of classes that are too small for `select`; the numbers of samples that are kept come last.
-
-    `select` refuses a class of one sample as a likely mistake in the data. Here cross-validation may have left one
-    sample of a small class, and one of many fits must not fail for it.
-    """
-    column = decision_column(y)
-    values = column.read()
-    if decision in ("number", "continuous"):
-        return table, y, strata, groups, None
-    is_cut = decision_divisions is not None and column.kind == ColumnKind.NUMBER and is_continuous(values)
-    if decision == "auto" and (is_cut or (decision_divisions is None and is_number(y, decision))):
-        return table, y, strata, groups, None
-    if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
-        return table, y, strata, groups, None  # select refuses such an outcome
-    codes, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
-    is_rare = sizes < MIN_CLASS_SIZE
-    if not is_rare.any() or (~is_rare).sum() < 2:
-        return table, y, strata, groups, None
-    rows = np.flatnonzero(~is_rare[codes])
-    warn(
-        f"y has {is_rare.sum()} of {len(sizes)} classes with fewer than {MIN_CLASS_SIZE} samples, which are left out: "
-        "merge small classes, or use decision='number' if y is a measurement"
-    )
-    kept = values[rows]
-    labels = kept if column.levels is None else [column.levels[int(level)] for level in kept]
-    of_strata = None if strata is None else strata.of_samples(rows)
-    return RowSubset(table, rows), labels, of_strata, None if groups is None else groups.of_samples(rows), rows
 
 
 def refuse_fit_params(fit_params: dict[str, Any]) -> None:

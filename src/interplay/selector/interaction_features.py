@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice, check_list
 from interplay.codes.coder import MISSING_CHOICES, Discrete
@@ -20,26 +20,20 @@ from interplay.interaction.call import interactions
 from interplay.results.interactions import Interactions
 from interplay.selection.call import select
 from interplay.selector.cell_values import Target, cell_values, make_target, out_of_fold
+from interplay.selector.fit_samples import FIT_ARGUMENTS, FitSamples, checked_fit, fit_samples
 from interplay.selector.input import (
+    SHARED_CONSTRAINTS,
     checked_array,
+    checked_table,
     collected,
     is_frame,
-    refuse_fit_params,
-    refuse_infinite,
-    refuse_name,
-    refuse_tables_of_files,
-    without_rare_classes,
+    refuse_few_variables,
+    tags_of_input,
 )
 from interplay.selector.tuple_features import ENCODINGS, TupleFeatures, cells_of, tuple_features
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
-from interplay.study.groups import Groups, make_groups
-from interplay.study.named_columns import refuse_decision_in_table
-from interplay.study.number_outcome import SCALE_CHOICES
-from interplay.study.outcome import DECISION_CHOICES
-from interplay.study.strata import make_strata
-from interplay.study.subsets import RowSubset
-from interplay.study.survival import split_survival
-from interplay.study.table import Table, as_table
+from interplay.study.groups import Groups
+from interplay.study.table import Table
 
 if TYPE_CHECKING:
     from interplay.base.progress import Progress
@@ -48,6 +42,7 @@ if TYPE_CHECKING:
 SEARCHES = ("interactions", "select")
 
 
+@described_by(ARGUMENTS)
 class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
     """Find tuples that interact, and append their features to the table, for a model that has no interactions.
 
@@ -56,8 +51,6 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
 
     Parameters
     ----------
-    dimensions : int
-        Members of a tuple.
     encoding : str or sequence of str
         Features of a tuple, one or more of: "cells", an indicator of each cell of the members' levels
         (``x3:x42=hi,lo``); "means", the log odds of the classes, mean of the number or log hazard of the sample's cell
@@ -68,20 +61,28 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         tuples of relevant variables that are significant interactions.
     passthrough : bool
         Whether the columns of X are returned too, before the features.
-    divisions : int
-        Number of thresholds at which numbers are cut.
-    p_adjust, level : str, float
-        A tuple is used if its p-value, adjusted in this way for all tuples of the search, is below the level.
+    p_adjust : str
+        How p-values are adjusted for all tuples of the search, as in `interactions`.
+    level : float
+        A tuple is used if its adjusted p-value is below this significance level.
     min_tuples : int
         Use at least this many tuples: where fewer are significant, those with the smallest p-values.
     max_tuples : int, optional
         Use at most this many, those with the smallest p-values.
     cv : int
         Folds of "means" in `fit_transform`. Samples of a group are in one fold.
-    decision, decision_divisions, scale, discrete, missing, n_permutations
-        As in `interactions`. With missing values that have no level ("impute", "omit"), a sample is in no cell.
-    random_state, engine, n_jobs, progress
-        As in `interactions`; the random state also deals out the folds.
+    missing : {"error", "level", "impute", "omit"}
+        ...
+
+        With "omit", samples that lack a member are left out of the tests of a tuple. A sample whose missing value has
+        no level ("impute", "omit") is in no cell.
+    random_state
+        ...
+
+        It also deals out the folds of "means".
+    engine : {"auto", "cpu", "cuda", "dask"} or Engine
+        ...
+    ...
 
     Attributes
     ----------
@@ -128,22 +129,12 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         "encoding": [StrOptions(set(ENCODINGS)), "array-like"],
         "search": [StrOptions(set(SEARCHES))],
         "passthrough": ["boolean"],
-        "divisions": [Interval(Integral, 1, 255, closed="both")],
         "p_adjust": [StrOptions(set(LISTED_METHODS))],
-        "level": [Interval(Real, 0, 1, closed="neither")],
         "min_tuples": [Interval(Integral, 0, None, closed="left")],
         "max_tuples": [Interval(Integral, 1, None, closed="left"), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
-        "decision": [StrOptions(set(DECISION_CHOICES))],
-        "decision_divisions": [Interval(Integral, 1, 255, closed="both"), None],
-        "scale": [StrOptions(set(SCALE_CHOICES))],
-        "discrete": [StrOptions({"auto", "none", "all"}), "array-like"],
         "missing": [StrOptions({*MISSING_CHOICES, "omit"})],
-        "n_permutations": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator, np.random.BitGenerator, np.random.SeedSequence],
-        "engine": [str, HasMethods(["max_gains", "describe"])],
-        "n_jobs": [Integral, None],
-        "progress": ["boolean", callable, None],
+        **SHARED_CONSTRAINTS,
     }
 
     def __init__(
@@ -181,6 +172,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
     n_features_in_: int
     _features: list[TupleFeatures]
 
+    @described_by(FIT_ARGUMENTS)
     def fit(
         self,
         X: Any,
@@ -189,32 +181,23 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         strata: Any = None,
         groups: Any = None,
         covariates: Any = None,
+        offset: Any = None,
+        entry: Any = None,
         **fit_params: Any,
     ) -> Self:
         """Find the tuples that interact.
 
         Parameters
         ----------
-        X : table-like, (n_samples, n_features)
-            numpy, lists, pandas, polars (also lazy), pyarrow or scipy sparse.
-        y : (n_samples,) array-like
-            The outcome: labels, numbers, or a structured array of times that may be censored.
-        strata : (n_samples,) array-like or table-like, optional
-            Groups of samples within which the outcome is analysed; pipelines pass it on after
-            ``set_fit_request(strata=True)``, with metadata routing enabled.
-        groups : (n_samples,) array-like or table-like, optional
-            Samples that belong together; p-values then come from permutations of whole groups.
-        covariates : (n_samples,) array-like or table-like, optional
-            Covariates that a tuple must hold with.
-        **fit_params
-            No other argument is accepted.
+        ...
 
         Returns
         -------
         InteractionFeatures
             Itself.
         """
-        self._fit(X, y, strata, groups, covariates, fit_params)
+        beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset, "entry": entry}
+        self._fit(checked_fit(X, y, beside, fit_params), y, beside)
         return self
 
     def fit_transform(
@@ -225,22 +208,26 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         strata: Any = None,
         groups: Any = None,
         covariates: Any = None,
+        offset: Any = None,
+        entry: Any = None,
         **fit_params: Any,
     ) -> Any:
         """Find the tuples and return X with their features; "means" of a sample come from the other folds.
 
         Arguments are those of `fit`.
         """
-        X = collected(X)
-        table, target, rows, together = self._fit(X, y, strata, groups, covariates, fit_params)
+        beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset, "entry": entry}
+        X = checked_fit(X, y, beside, fit_params)
+        table, samples, target = self._fit(X, y, beside)
         if target is None:
             return self.transform(X)
-        fold = self._folds(target, together)
+        fold = self._folds(target, samples.groups)
         found = []
         for one in self._features:
             cells = cells_of(one.members, one.cuts, table, one.discretization, omit_missing=one.omit_missing)
             assert one.values is not None
             values = one.values.of_cells(cells)
+            rows = samples.rows
             values[rows] = out_of_fold(target, cells[rows], int(np.prod(one.levels)), fold)
             found.append(values)
         return self._transformed(X, found)
@@ -268,31 +255,16 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         names = list(_check_feature_names_in(self, input_features)) if self.passthrough else []
         return np.array([*names, *self._own_names()], dtype=object)
 
-    def _fit(
-        self, X: Any, y: Any, strata: Any, groups: Any, covariates: Any, fit_params: dict[str, Any]
-    ) -> tuple[Table, Target | None, IntArray, Groups | None]:
-        """Fit; return the table, what "means" add up in cells, its samples, and their groups."""
+    def _fit(self, X: Any, y: Any, beside: dict[str, Any]) -> tuple[Table, FitSamples, Target | None]:
+        """Fit; return the table, the samples that were searched, and what "means" add up in cells."""
         self._validate_params()
         encodings = self._encodings()
-        refuse_fit_params(fit_params)
-        refuse_tables_of_files(X)
-        for name, given in (("y", y), ("strata", strata), ("groups", groups), ("covariates", covariates)):
-            refuse_name(name, given)
-        X = collected(X)
-        table = self._checked_table(X, y)
-        refuse_decision_in_table(table, y)
-        within = make_strata(strata, n_samples=table.n_samples)
-        together = make_groups(groups, n_samples=table.n_samples)
-        searched, rows = table, np.arange(table.n_samples)
-        if split_survival(y) is None:
-            searched, y, within, together, _ = without_rare_classes(
-                table, y, within, together, self.decision, self.decision_divisions
-            )
-        if isinstance(searched, RowSubset):
-            rows = searched.rows
-            covariates = None if covariates is None else _safe_indexing(covariates, rows)
-        self.result_ = self._found(searched, y, within, together, covariates)
-        target = make_target(self.result_, y, searched.n_samples) if "means" in encodings else None
+        table = checked_table(self, X, y)
+        refuse_few_variables(self.dimensions, self.dimensions, table.n_vars)
+        samples = fit_samples(X, table, y, beside, decision=self.decision, decision_divisions=self.decision_divisions)
+        searched = samples.table
+        self.result_ = self._found(samples)
+        target = make_target(self.result_, samples) if "means" in encodings else None
         self._features = []
         for row in range(len(self.result_)):
             members = tuple(int(v) for v in self.result_.tested.tuples[row])
@@ -304,13 +276,14 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
             values = None if target is None else cell_values(target, cells, n_cells)
             self._features.append(tuple_features(self.result_, row, searched, encodings, cells, values))
         self.tuples_ = [one.names for one in self._features]
-        return table, target, rows, together
+        return table, samples, target
 
-    def _found(self, table: Table, y: Any, strata: Any, groups: Any, covariates: Any) -> Interactions:
+    def _found(self, samples: FitSamples) -> Interactions:
         """Return the tuples that are used, as a result that lists nothing else."""
         names = ("divisions", "decision", "decision_divisions", "scale", "discrete", "missing", "n_permutations")
         settings = {name: getattr(self, name) for name in (*names, "random_state", "engine", "n_jobs", "progress")}
-        settings |= {"strata": strata, "groups": groups, "covariates": covariates, "dimensions": self.dimensions}
+        settings |= {**samples.beside, "dimensions": self.dimensions}
+        table, y = samples.table, samples.y
         if self.search == "select":
             found = select(table, y, p_adjust=self.p_adjust, level=self.level, **settings).interactions()
         else:
@@ -347,30 +320,8 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
     def _own_names(self) -> list[str]:
         return [name for one in self._features for name in one.feature_names()]
 
-    def _checked_table(self, X: Any, y: Any) -> Table:
-        """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
-        frame = as_table(X) if is_frame(X) else None
-        validate_data(self, X, y, skip_check_array=True)
-        table = self._as_table(X, frame)
-        if table.n_vars < self.dimensions:
-            raise ValueError(
-                f"dimensions={self.dimensions} needs at least {self.dimensions} variables, and X has "
-                f"n_features={table.n_vars}: lower dimensions"
-            )
-        return table
-
-    def _as_table(self, X: Any, frame: Table | None) -> Table:
-        must_be_finite = self.missing == "error"
-        if frame is None:
-            return as_table(checked_array(X, must_be_finite=must_be_finite))
-        if must_be_finite:
-            refuse_infinite(frame)
-        return frame
-
     def _transformed(self, X: Any, values: list[FloatArray] | None) -> Any:
-        frame = as_table(X) if is_frame(X) else None
-        table = self._as_table(X, frame)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        table = checked_table(self, X, is_fit=False)
         parts = [
             one.features(table, out_of_fold=None if values is None else values[i])
             for i, one in enumerate(self._features)
@@ -403,10 +354,6 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         return hasattr(self, "result_")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
+        tags = tags_of_input(super().__sklearn_tags__(), allows_missing=self.missing != "error")
         tags.transformer_tags.preserves_dtype = []  # features are float64
         return tags

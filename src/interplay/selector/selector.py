@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,29 +21,19 @@ from interplay.search.dimensions import Dimensions, resolve_dimensions
 from interplay.selection.arguments import SELECTION_ARGUMENTS
 from interplay.selection.call import select
 from interplay.selector.callbacks import CallbackSupport, fit_tasks, with_callbacks
+from interplay.selector.fit_samples import FIT_ARGUMENTS, checked_fit, fit_samples
 from interplay.selector.input import (
-    checked_array,
+    SHARED_CONSTRAINTS,
+    checked_table,
     collected,
-    is_frame,
-    refuse_fit_params,
-    refuse_infinite,
-    refuse_name,
-    refuse_tables_of_files,
+    refuse_few_variables,
+    tags_of_input,
     with_own_types,
-    without_rare_classes,
 )
 from interplay.selector.kept import KeptVariables, kept_variables
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
-from interplay.study.covariates import make_covariates
-from interplay.study.groups import make_groups
-from interplay.study.named_columns import refuse_decision_in_table, warn_of_another_order
-from interplay.study.number_outcome import SCALE_CHOICES
-from interplay.study.offset import make_offset
-from interplay.study.outcome import DECISION_CHOICES
-from interplay.study.strata import make_strata
-from interplay.study.survival import split_survival
-from interplay.study.table import Table, as_table
+from interplay.study.table import Table
 
 if TYPE_CHECKING:
     from interplay.base.progress import Progress
@@ -150,31 +140,21 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "dimensions": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), "array-like"],
-        "divisions": [Interval(Integral, 1, 255, closed="both")],
         "discretizations": [Interval(Integral, 1, None, closed="left")],
         "range_": [Interval(Real, 0, 1, closed="both"), None],
         "pseudocount": [Interval(Real, 0, 1e6, closed="both")],
         "n_contrast": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "p_adjust": [StrOptions(set(ADJUST_METHODS))],
-        "level": [Interval(Real, 0, 1, closed="neither")],
         "null_fit": [StrOptions(set(FITS))],
         "arms": ["array-like", None],
-        "decision": [StrOptions(set(DECISION_CHOICES))],
-        "decision_divisions": [Interval(Integral, 1, 255, closed="both"), None],
-        "scale": [StrOptions(set(SCALE_CHOICES))],
         "multiclass": [StrOptions({"joint", "ovo", "ovr"})],
         "permutations": ["boolean", None],
-        "n_permutations": [Interval(Integral, 1, None, closed="left")],
-        "discrete": [StrOptions({"auto", "none", "all"}), "array-like"],
         "missing": [StrOptions(set(MISSING_CHOICES))],
         "min_features": [Interval(Integral, 0, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
         "redundancy": [Interval(Real, 0, 1, closed="right"), None],
         "short_list": ["boolean"],
-        "random_state": ["random_state", np.random.Generator, np.random.BitGenerator, np.random.SeedSequence],
-        "engine": [str, HasMethods(["max_gains", "describe"])],  # which names there are, the engines know
-        "n_jobs": [Integral, None],
-        "progress": ["boolean", callable, None],
+        **SHARED_CONSTRAINTS,
     }
 
     def __init__(
@@ -221,6 +201,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     _kept: KeptVariables
 
     @with_callbacks
+    @described_by(FIT_ARGUMENTS)
     def fit(
         self,
         X: Any,
@@ -237,28 +218,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
 
         Parameters
         ----------
-        X : table-like, (n_samples, n_features)
-            numpy, lists, pandas, polars (also lazy), pyarrow or scipy sparse.
-        y : (n_samples,) array-like
-            The outcome: labels of any kind, or numbers (see `decision`). Times that may be censored are a structured
-            array, as scikit-survival's.
-        strata : (n_samples,) array-like or table-like, optional
-            Groups of samples, such as batch, sex or population, within which the outcome is analysed. With several
-            columns, each combination of values is a stratum. Pipelines and searches pass it on after
-            ``set_fit_request(strata=True)``, with metadata routing enabled.
-        groups : (n_samples,) array-like or table-like, optional
-            Samples that belong together and are not independent of each other: the donor of each cell, the family or
-            patient of each sample. p-values then come from permutations of whole groups. Passed on by pipelines after
-            ``set_fit_request(groups=True)``; those that split data by groups (``GroupKFold``) take the same ones.
-        covariates : (n_samples,) array-like or table-like, optional
-            Covariates of each sample (age, sex, principal components): the selection is given these. Passed on by
-            pipelines after ``set_fit_request(covariates=True)``.
-        offset : (n_samples,) array-like, optional
-            The known part of the outcome of each sample: means, log odds or log hazards.
-        entry : (n_samples,) array-like, optional
-            With times: from when on each sample was observed.
-        **fit_params
-            No other argument is accepted. ``sample_weight`` is refused, with the reason.
+        ...
 
         Returns
         -------
@@ -266,15 +226,10 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             Itself.
         """
         self._validate_params()
-        refuse_fit_params(fit_params)
-        refuse_tables_of_files(X)
-        beside = {"covariates": covariates, "offset": offset, "entry": entry}
-        for name, given in (("y", y), ("strata", strata), ("groups", groups), *beside.items()):
-            refuse_name(name, given)
-        X = collected(X)
+        beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset, "entry": entry}
+        X = checked_fit(X, y, beside, fit_params)
         table = self._checked_table(X, y)
-        refuse_decision_in_table(table, y)
-        warn_of_another_order(X, y=y, strata=strata, groups=groups)
+        samples = fit_samples(X, table, y, beside, decision=self.decision, decision_divisions=self.decision_divisions)
         settings = self.get_params(deep=False)
         settings["fit"] = settings.pop("null_fit")
         bounds = {name: settings.pop(name) for name in ("min_features", "max_features", "redundancy", "short_list")}
@@ -283,26 +238,12 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         tasks = fit_tasks(self, X, y)
         if tasks is not None:
             settings["progress"] = tasks.show
-        within = make_strata(strata, n_samples=table.n_samples)
-        together = make_groups(groups, n_samples=table.n_samples)
-        n_samples = table.n_samples
-        of_samples = make_covariates(covariates, n_samples=n_samples)
-        known = make_offset(offset, n_samples=n_samples)
-        if split_survival(y) is None:
-            table, y, within, together, rows = without_rare_classes(
-                table, y, within, together, self.decision, self.decision_divisions
-            )
-            if rows is not None:
-                of_samples = None if of_samples is None else of_samples.of_samples(rows)
-                known = None if known is None else known[rows]
-        result = select(
-            table, y, strata=within, groups=together, covariates=of_samples, offset=known, entry=entry, **settings
-        )
+        result = select(samples.table, samples.y, **samples.beside, **settings)
         if tasks is not None:
             tasks.end()
 
         self.result_ = result
-        self._kept = kept_variables(result, table, **bounds)
+        self._kept = kept_variables(result, samples.table, **bounds)
         self.support_ = self._kept.support
         # The table has the gain in the best of several runs, but takes long to make for a million variables.
         self.gains_ = result.gains.gain if len(result.runs) == 1 else result.table["gain"].to_numpy()
@@ -340,25 +281,10 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         return self.support_
 
     def _checked_table(self, X: Any, y: Any) -> Table:
-        """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
-        frame = as_table(X) if is_frame(X) else None  # its messages on frames are more precise
-        # Sets n_features_in_ and feature_names_in_; refuses y=None.
-        validate_data(self, X, y, skip_check_array=True)
-        must_be_finite = self.missing == "error"
-        if frame is not None:
-            table = frame
-            if must_be_finite:
-                refuse_infinite(table)
-        else:
-            table = as_table(checked_array(X, must_be_finite=must_be_finite))
+        table = checked_table(self, X, y)
         self._check_bounds(table.n_vars)
         largest, _ = resolve_dimensions(self.dimensions, self.arms, table.n_vars)
-        needed = largest if isinstance(largest, int) else max(largest)
-        if table.n_vars < needed:
-            raise ValueError(
-                f"dimensions={self.dimensions} needs at least {needed} variables, and X has "
-                f"n_features={table.n_vars}: lower dimensions"
-            )
+        refuse_few_variables(self.dimensions, largest if isinstance(largest, int) else max(largest), table.n_vars)
         return table
 
     def _check_bounds(self, n_vars: int) -> None:
@@ -387,13 +313,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         return hasattr(self, "result_")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.sparse = True
-        # Categories in a frame are fine, but the tag "categorical" says that X holds little else, as for CategoricalNB,
-        # and scikit-learn would then test with whole numbers alone.
-        tags.input_tags.string = True
+        tags = tags_of_input(super().__sklearn_tags__(), allows_missing=self.missing != "error")
         tags.transformer_tags.preserves_dtype = ["float64", "float32", "int64", "int32"]
         return tags
 
