@@ -25,6 +25,7 @@ from interplay.base.arrays import (
     CodeArray,
     CutValues,
     DiscreteCodes,
+    FloatArray,
     IntArray,
 )
 from interplay.base.checks import check_choice, check_int, check_real
@@ -72,6 +73,8 @@ class Coder:
         Thresholds of the variables discretised by rank.
     level_thresholds : list, n_vars entries
         Thresholds of the discrete variables: their levels but the last; None for the others.
+    last_levels : (n_vars,) float64
+        The last levels of the discrete variables; 0 for the others, and where no value is known.
     kept_blocks : dict of int to (n_rows, n_samples) array
         Values that were read already, by the number of their first variable: blocks of `block_columns`, if any.
     """
@@ -86,6 +89,7 @@ class Coder:
     n_missing: IntArray
     thresholds: Values
     level_thresholds: list[Values | None]
+    last_levels: FloatArray
     kept_blocks: dict[int, Values]
     block_columns: int
     n_jobs: int
@@ -273,6 +277,7 @@ def make_coder(
         n_missing=survey.n_missing,
         thresholds=survey.thresholds,
         level_thresholds=survey.level_thresholds,
+        last_levels=survey.last_levels,
         kept_blocks=survey.kept_blocks,
         block_columns=block_columns,
         n_jobs=n_jobs,
