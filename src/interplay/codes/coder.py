@@ -33,7 +33,7 @@ from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.seeds import resolve_seed
 from interplay.codes.survey import ColumnSurvey, column_blocks, forced_kinds, imputed
 from interplay.study.rank_thresholds import check_discretization, resolve_range, suggest_range
-from interplay.study.table import Table, as_table
+from interplay.study.table import MISSING_WHOLE, Table, as_table
 
 __all__ = ["Coder", "discretize", "make_coder", "resolve_range", "suggest_range"]
 
@@ -120,14 +120,16 @@ class Coder:
 
     def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
         """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
-        values = self.values(rows)
+        whole = None if self._is_imputed(rows) else self.table.whole_numbers(rows.start, rows.stop)
+        values = self.values(rows) if whole is None else whole
         thresholds = [
             self.thresholds[v, d] if levels is None else levels
             for v, levels in enumerate(self.level_thresholds[rows], start=rows.start)
         ]
         _count_thresholds_below(values, thresholds, codes)
         for row in np.flatnonzero(self.has_missing_level[rows]):
-            codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
+            is_missing = np.isnan(values[row]) if whole is None else whole[row] == MISSING_WHOLE
+            codes[row, is_missing] = self.n_levels[rows.start + row] - 1
 
     def codes_of(self, d: int, variables: IntArray) -> DiscreteCodes:
         """Return the codes of some variables; neighbours of ascending ones are read together, as files have them."""
@@ -162,6 +164,9 @@ class Coder:
                 return None
             if not thresholds.shape[1]:
                 return None
+        whole = self.table.whole_numbers(rows.start, rows.stop)
+        if whole is not None:
+            return CutValues(whole, thresholds.astype(whole.dtype))
         return CutValues(self.values(rows), np.ascontiguousarray(thresholds))
 
     def values(self, rows: slice) -> Values:
@@ -172,10 +177,13 @@ class Coder:
             values = self.table.block(rows.start, rows.stop)
         else:
             values = values[rows.start - first : rows.stop - first]
-        gaps = np.flatnonzero(self.n_missing[rows])
-        if self.missing == "impute" and len(gaps):
+        if self._is_imputed(rows):
+            gaps = np.flatnonzero(self.n_missing[rows])
             return imputed(values, gaps, self.first_variable + self.table.numbers[rows], self.seed)
         return values
+
+    def _is_imputed(self, rows: slice) -> bool:
+        return self.missing == "impute" and bool(self.n_missing[rows].any())
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -18,7 +18,7 @@ from interplay.base.seeds import Purpose, random_stream
 from interplay.codes.column_problems import column_problems
 from interplay.study.columns import FEW_VALUES, ColumnKind
 from interplay.study.rank_thresholds import even_ranks, threshold_ranks
-from interplay.study.table import Table
+from interplay.study.table import MISSING_WHOLE, Table
 
 Values = npt.NDArray[Any]
 
@@ -91,6 +91,11 @@ class ColumnSurvey:
 
     def look_at_block(self, rows: slice) -> None:
         """Find the block's missing values, distinct values and thresholds."""
+        whole = self._table.whole_numbers(rows.start, rows.stop)
+        if whole is not None and whole.min(initial=0) > MISSING_WHOLE:
+            is_ranked, is_left = self._look_once(whole, rows.start, self._forced[rows])
+            if not (is_ranked | is_left).any():
+                return
         values = self._table.block(rows.start, rows.stop)
         if self._keeps_blocks:
             self.kept_blocks[rows.start] = values
@@ -187,7 +192,8 @@ class ColumnSurvey:
         self.n_levels[start + chosen[are_few]] = n_found[are_few]
         for n_values in range(1, FEW_VALUES + 1):
             of_size = are_few[n_found[are_few] == n_values]
-            self._keep_all_levels(start + chosen[of_size], found[of_size, : n_values - 1])
+            levels = found[of_size, : n_values - 1].astype(self._table.dtype)
+            self._keep_all_levels(start + chosen[of_size], levels)
             self.last_levels[start + chosen[of_size]] = found[of_size, n_values - 1]
         is_left[chosen] = ~is_ranked[chosen]
         is_left[chosen[are_few]] = False
