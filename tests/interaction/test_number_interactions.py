@@ -13,8 +13,15 @@ from scipy.stats import rankdata
 
 import interplay
 import reference
+from interplay.codes.coded import CodedComparison
+from interplay.codes.coder import make_coder
 from interplay.interaction.number_screen import NumberSurvivors
+from interplay.interaction.product_screen import LevelDosages, ProductScreen
+from interplay.search.loop import Shard
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.study.comparisons import Comparison
+from interplay.study.number_outcome import number_outcome
+from interplay.study.table import as_table
 
 
 def genotypes(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
@@ -353,6 +360,61 @@ def test_the_screen_of_products_loses_no_pair(options: dict) -> None:
     for max_p in (0.3, 0.01, 1e-4):
         found = interplay.interactions(X, y, coding="dosage", max_p=max_p, **options)
         assert len(found) == (everything.tested.p_value <= max_p).sum()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_screen_of_products_loses_no_pair_of_curved_variables(seed: int) -> None:
+    """Random tables: effects of dominance beside products, gaps, strata, unequal steps between levels."""
+    rng = np.random.default_rng([35, seed])
+    n, p = int(rng.integers(200, 900)), 14
+    X = genotypes(rng, n, p)
+    y = rng.normal(size=n) + rng.choice([0.5, 1, 3]) * (X[:, 1] == 1) - (X[:, 2] == 1) + 0.3 * X[:, 3] * X[:, 4]
+    X[:, 5] = np.where(rng.random(n) < 0.9, X[:, 1], X[:, 5])
+    X[:, 7] = X[:, 6]
+    options: dict = {"scale": str(rng.choice(["ranks", "values"])), "coding": "dosage", "n_jobs": 1}
+    if seed % 3 == 1:
+        X[rng.random(X.shape) < rng.choice([0.01, 0.1])] = np.nan
+        options["missing"] = "omit"
+    if seed in (2, 4):
+        options["strata"] = rng.integers(0, 3, size=n)
+    if seed % 2:
+        X = np.exp(X * rng.uniform(0, 2, size=p))
+    everything = interplay.interactions(X, y, max_p=1.0, **options).tested
+    assert len(everything) == p * (p - 1) // 2
+    for max_p in (0.99, 0.2, 1e-3, 1e-6, 1e-12, float(rng.choice(everything.p_value))):
+        found = interplay.interactions(X, y, max_p=max_p, **options).tested
+        expected = everything.tuples[everything.p_value <= max_p]
+        np.testing.assert_array_equal(found.tuples, expected[: len(found)])
+        assert len(found) == len(expected)
+
+
+def test_curved_variables_meet_all_others() -> None:
+    """Of a variable whose levels leave nothing else to explain, the product stands for the curve."""
+    rng = np.random.default_rng(36)
+    X = genotypes(rng, 2000, 30)
+    X[:, 9] = np.where(rng.random(2000) < 0.5, X[:, 3], X[:, 9])
+    y = rng.normal(size=2000) + 2 * (X[:, 3] == 1)
+    comparison = Comparison("all", as_table(X), number_outcome(y))
+    coder = make_coder(comparison.table, divisions=1, discretizations=1, range_=0.0, seed=0)
+    coded = CodedComparison(comparison, lambda: coder)
+    screen = ProductScreen(coded.planes(0), LevelDosages.of(coded.coder, omit_missing=False), 20.0, has_stratum=False)
+    assert 3 in screen.curved
+    assert len(screen.curved) < 5
+    assert 5 < screen.bar < 20
+    pairs = np.concatenate(list(screen.of_curved()))
+    assert [3, 9] in pairs.tolist()
+    every = np.array(list(combinations(range(30), 2)))
+    reaching = np.concatenate([pairs, screen.passing(every)])
+    assert len(np.unique(reaching, axis=0)) == len(reaching) < len(every)
+    parts = [np.concatenate([pairs[:0], *screen.of_curved(shard=Shard(i, 3))]) for i in (1, 2, 3)]
+    assert sorted(np.concatenate(parts).tolist()) == sorted(pairs.tolist())
+    asked = np.arange(30) == 9
+    assert {9} <= set(np.concatenate(list(screen.of_curved(asked_for=asked))).ravel().tolist())
+    assert all(9 in pair for part in screen.of_curved(asked_for=asked) for pair in part.tolist())
+    assert not sum(len(part) for part in screen.of_curved(asked_for=asked, require="all"))
+    found = interplay.interactions(X, y, coding="dosage", engine="cpu")
+    assert ("x3", "x9") in found.significant
+    assert ("x3", "x9") not in interplay.interactions(X, y, engine="cpu").significant
 
 
 def test_dosages_that_are_none_are_refused() -> None:

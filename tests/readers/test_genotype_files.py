@@ -11,11 +11,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from bed_reader import to_bed
 
 import interplay
 from genotype_study import ENDINGS, N_SAMPLES, N_VARIANTS, NAMES, PEOPLE, Study
+from interplay.base.arrays import DecisionClasses
+from interplay.codes.coder import make_coder
+from interplay.codes.cuts import variable_cuts
+from interplay.codes.planes import make_bit_planes
 from interplay.genetics import read_bed, read_bgen, read_pgen, read_vcf
 from interplay.io import read_data
+from interplay.readers.genotypes import genotype_table
+from interplay.study.fingerprint import data_fingerprint
+from interplay.study.table import as_table
 
 READERS = {
     ".bed": read_bed,
@@ -133,6 +141,38 @@ def test_threads_read_at_once(path: Path) -> None:
         thread.join()
     for v, values in found.items():
         np.testing.assert_array_equal(values, STUDY.values[v : v + 2])
+
+
+@pytest.mark.parametrize("has_gaps", [False, True])
+@pytest.mark.parametrize("kept_bytes", [0, 2**25])
+def test_genotypes_are_coded_as_those_of_an_array(tmp_path: Path, monkeypatch, has_gaps, kept_bytes) -> None:
+    """A file gives whole numbers of one byte; codes, planes and fingerprint are those of floats."""
+    monkeypatch.setattr(genotype_table, "_MAX_READ_BYTES", kept_bytes)
+    genotypes = np.tile(STUDY.values, 2)[:, :300]
+    if not has_gaps:
+        genotypes = np.nan_to_num(genotypes)
+    genotypes[2] = np.minimum(genotypes[2], 1)
+    path = tmp_path / "study.bed"
+    to_bed(path, np.ascontiguousarray(genotypes.T), properties={"sid": NAMES})
+    classes = DecisionClasses(np.arange(300) % 2, [0, 1])
+    of_file, of_array = read_bed(path), as_table(pd.DataFrame(genotypes.T, columns=NAMES))
+    assert data_fingerprint(of_file, classes) == data_fingerprint(of_array, classes)
+    for missing in ("level", "impute"):
+        for discrete in ("auto", "none"):
+            ours, plain = (
+                make_coder(
+                    table, divisions=2, discretizations=2, range_=0.5, seed=1, discrete=discrete, missing=missing
+                )
+                for table in (of_file, of_array)
+            )
+            np.testing.assert_array_equal(ours.last_levels, plain.last_levels)
+            assert [variable_cuts(ours, v).dosages().tolist() for v in range(N_VARIANTS)] == [
+                variable_cuts(plain, v).dosages().tolist() for v in range(N_VARIANTS)
+            ]
+            for d in (0, 1):
+                np.testing.assert_array_equal(ours.codes(d).codes, plain.codes(d).codes)
+                packed = [make_bit_planes([coder.code_blocks(d)], classes).words for coder in (ours, plain)]
+                np.testing.assert_array_equal(*packed)
 
 
 @pytest.mark.parametrize("ending", [".bed", ".pgen", ".8.bgen", ".vcf", ".bcf"])

@@ -24,6 +24,7 @@ from interplay.statistics.number_interaction.effect import (
 from interplay.statistics.number_interaction.f_test import f_log_p, f_log_p_below, f_test
 from interplay.statistics.number_interaction.number_gains import number_gains
 from interplay.statistics.number_interaction.number_tests import first_test, number_tests
+from interplay.statistics.number_interaction.product_tables import CellSums, curved_squares, product_ratios
 from interplay.statistics.number_interaction.robust_test import robust_test
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers
 
@@ -212,6 +213,53 @@ def test_dosage_is_the_product_of_statsmodels(k: int) -> None:
     assert tests.effect.estimate[0] == pytest.approx(plain.params[term], rel=1e-8)
     assert [tests.effect.low[0], tests.effect.high[0]] == pytest.approx(robust.conf_int().loc[term].tolist(), rel=1e-8)
     assert math.exp(tests.robust_log_p[0]) == pytest.approx(robust.pvalues[term], rel=1e-8)
+
+
+@pytest.mark.parametrize("n_strata", [1, 3])
+def test_products_of_a_search_are_those_of_dosages(n_strata: int) -> None:
+    rng = np.random.default_rng(n_strata)
+    n_pairs, n, levels = 40, 120, (3, 4)
+    strata = rng.integers(0, n_strata, size=n)
+    t = rng.integers(-127, 128, size=n).astype(float)
+    pairs = [_columns(rng, levels, n) for _ in range(n_pairs)]
+    pairs[0][0][:] = 1
+    pairs[1][1][:] = np.minimum(pairs[1][0], 1)
+    pairs[2][0][strata == 0] = 2
+    pairs[3][1][(pairs[3][0] > 0)] = 0  # the product is 0
+    dosages = [np.array([-1.0, 0.1, 1.0]), np.array([-1.0, -0.5, 0.0, 1.0])]
+    cells = np.concatenate([_cells(columns, levels, strata) for columns in pairs])
+    moments = cell_moments(cells, t, levels, n_strata=n_strata)
+    values = np.zeros((n_pairs, 2, 4))
+    values[:, 0, :3], values[:, 1] = dosages
+    exact = dosage_test(moments, values).f
+    sums = CellSums(np.moveaxis(moments.n, 0, -1).astype(float), np.moveaxis(moments.total, 0, -1))
+    a, b = (np.repeat(one[:, np.newaxis], n_pairs, axis=1) for one in dosages)
+    ratio, uncertain = product_ratios(sums, a, b, np.full(n_pairs, t @ t))
+    np.testing.assert_allclose(
+        ratio[~uncertain], (exact.f * exact.df / exact.df_residual)[~uncertain], rtol=1e-9, atol=1e-12
+    )
+    assert uncertain.sum() <= 2
+    assert not uncertain[[0, 3]].any()
+    less, _ = product_ratios(sums, a, b, np.full(n_pairs, t @ t / 2))
+    assert (less >= ratio)[~uncertain].all()
+
+
+def test_curved_squares_are_those_of_levels_beyond_a_line() -> None:
+    rng = np.random.default_rng(4)
+    x, strata, t = rng.choice(4, size=200, p=[0.5, 0.3, 0.1, 0.1]), rng.integers(0, 2, size=200), rng.normal(size=200)
+    x[strata == 1] = np.minimum(x[strata == 1], 1)
+    dosages = np.array([0.0, 1.0, 3.0, 3.5])
+    n, total = (np.zeros((2, 4, 1)) for _ in range(2))
+    np.add.at(n[:, :, 0], (strata, x), 1)
+    np.add.at(total[:, :, 0], (strata, x), t)
+    frame = pd.DataFrame({"x": dosages[x], "s": strata, "t": t})
+    by_line, by_levels = (
+        sum(smf.ols(f"t ~ {model}", frame[strata == s]).fit().ssr for s in (0, 1)) for model in ("x", "C(x)")
+    )
+    found = curved_squares(CellSums(n, total), dosages[:, np.newaxis])
+    assert found[0] == pytest.approx(by_line - by_levels, rel=1e-9)
+    without = CellSums(n, total).in_known(np.array([[1.0], [1.0], [0.0], [0.0]]))
+    assert curved_squares(without, dosages[:, np.newaxis])[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_dosage_of_two_levels_is_the_test_of_levels() -> None:

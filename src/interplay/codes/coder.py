@@ -25,6 +25,7 @@ from interplay.base.arrays import (
     CodeArray,
     CutValues,
     DiscreteCodes,
+    FloatArray,
     IntArray,
 )
 from interplay.base.checks import check_choice, check_int, check_real
@@ -32,7 +33,7 @@ from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.seeds import resolve_seed
 from interplay.codes.survey import ColumnSurvey, column_blocks, forced_kinds, imputed
 from interplay.study.rank_thresholds import check_discretization, resolve_range, suggest_range
-from interplay.study.table import Table, as_table
+from interplay.study.table import MISSING_WHOLE, Table, as_table
 
 __all__ = ["Coder", "discretize", "make_coder", "resolve_range", "suggest_range"]
 
@@ -72,6 +73,8 @@ class Coder:
         Thresholds of the variables discretised by rank.
     level_thresholds : list, n_vars entries
         Thresholds of the discrete variables: their levels but the last; None for the others.
+    last_levels : (n_vars,) float64
+        The last levels of the discrete variables; 0 for the others, and where no value is known.
     kept_blocks : dict of int to (n_rows, n_samples) array
         Values that were read already, by the number of their first variable: blocks of `block_columns`, if any.
     """
@@ -86,6 +89,7 @@ class Coder:
     n_missing: IntArray
     thresholds: Values
     level_thresholds: list[Values | None]
+    last_levels: FloatArray
     kept_blocks: dict[int, Values]
     block_columns: int
     n_jobs: int
@@ -116,14 +120,16 @@ class Coder:
 
     def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
         """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
-        values = self.values(rows)
+        whole = None if self._is_imputed(rows) else self.table.whole_numbers(rows.start, rows.stop)
+        values = self.values(rows) if whole is None else whole
         thresholds = [
             self.thresholds[v, d] if levels is None else levels
             for v, levels in enumerate(self.level_thresholds[rows], start=rows.start)
         ]
         _count_thresholds_below(values, thresholds, codes)
         for row in np.flatnonzero(self.has_missing_level[rows]):
-            codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
+            is_missing = np.isnan(values[row]) if whole is None else whole[row] == MISSING_WHOLE
+            codes[row, is_missing] = self.n_levels[rows.start + row] - 1
 
     def codes_of(self, d: int, variables: IntArray) -> DiscreteCodes:
         """Return the codes of some variables; neighbours of ascending ones are read together, as files have them."""
@@ -158,6 +164,9 @@ class Coder:
                 return None
             if not thresholds.shape[1]:
                 return None
+        whole = self.table.whole_numbers(rows.start, rows.stop)
+        if whole is not None:
+            return CutValues(whole, thresholds.astype(whole.dtype))
         return CutValues(self.values(rows), np.ascontiguousarray(thresholds))
 
     def values(self, rows: slice) -> Values:
@@ -168,10 +177,13 @@ class Coder:
             values = self.table.block(rows.start, rows.stop)
         else:
             values = values[rows.start - first : rows.stop - first]
-        gaps = np.flatnonzero(self.n_missing[rows])
-        if self.missing == "impute" and len(gaps):
+        if self._is_imputed(rows):
+            gaps = np.flatnonzero(self.n_missing[rows])
             return imputed(values, gaps, self.first_variable + self.table.numbers[rows], self.seed)
         return values
+
+    def _is_imputed(self, rows: slice) -> bool:
+        return self.missing == "impute" and bool(self.n_missing[rows].any())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -273,6 +285,7 @@ def make_coder(
         n_missing=survey.n_missing,
         thresholds=survey.thresholds,
         level_thresholds=survey.level_thresholds,
+        last_levels=survey.last_levels,
         kept_blocks=survey.kept_blocks,
         block_columns=block_columns,
         n_jobs=n_jobs,

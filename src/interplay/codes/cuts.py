@@ -13,7 +13,7 @@ from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.codes.coder import Coder
 from interplay.files.types import Check
-from interplay.study.columns import Column, ColumnKind, Values, check_length
+from interplay.study.columns import Column, ColumnKind, check_length
 from interplay.study.outcome import decision_column
 
 #: The code of a sample without a known level: its value is missing, or did not occur before.
@@ -138,27 +138,15 @@ class OutcomeCuts:
 
 def variable_cuts(coder: Coder, variable: int) -> VariableCuts:
     """Return how a variable of a table was cut."""
-    return block_cuts(coder, variable, variable + 1)[0]
-
-
-def block_cuts(coder: Coder, start: int, stop: int) -> list[VariableCuts]:
-    """Return how variables start ... stop - 1 were cut, read at once: columns of a file are slow one by one."""
-    needs_last = any(levels is not None for levels in coder.level_thresholds[start:stop])
-    columns = coder.table.block(start, stop) if needs_last else [None] * (stop - start)
-    return [_cuts_of(coder, v, column) for v, column in zip(range(start, stop), columns, strict=True)]
-
-
-def _cuts_of(coder: Coder, variable: int, column: Values | None) -> VariableCuts:
     missing_level = bool(coder.has_missing_level[variable])
     levels = coder.level_thresholds[variable]
     if levels is None:
         thresholds = coder.thresholds[variable].astype(np.float64)
         return VariableCuts(variable, thresholds, np.empty(0), [], missing_level)
     table = coder.table
-    last = np.nanmax(column) if column is not None and coder.n_missing[variable] < table.n_samples else 0
     # Among the samples of a subset, only some levels of the column may occur.
     n_levels = max(int(coder.n_levels[variable]), 1) - missing_level
-    values = np.array([*levels, last], dtype=np.float64)[:n_levels]
+    values = np.array([*levels, coder.last_levels[variable]], dtype=np.float64)[:n_levels]
     names = table.level_names(variable)
     none = np.empty((0, 0))
     if names is None:

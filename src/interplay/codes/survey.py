@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
-from interplay.base.arrays import COMPILED_TYPES, MAX_LEVELS, BoolArray, IntArray
+from interplay.base.arrays import COMPILED_TYPES, MAX_LEVELS, BoolArray, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.base.jobs import map_in_threads
 from interplay.base.problems import ProblemsError
@@ -18,7 +18,7 @@ from interplay.base.seeds import Purpose, random_stream
 from interplay.codes.column_problems import column_problems
 from interplay.study.columns import FEW_VALUES, ColumnKind
 from interplay.study.rank_thresholds import even_ranks, threshold_ranks
-from interplay.study.table import Table
+from interplay.study.table import MISSING_WHOLE, Table
 
 Values = npt.NDArray[Any]
 
@@ -63,6 +63,7 @@ class ColumnSurvey:
         self._ranks = np.empty(shape, dtype=np.int32 if table.n_samples < 2**31 else np.int64)
         self.thresholds: Values = np.zeros(shape, dtype=table.dtype)
         self.level_thresholds: list[Values | None] = [None] * n_vars
+        self.last_levels: FloatArray = np.zeros(n_vars)
         self.kept_blocks: dict[int, Values] = {}
         self._keeps_blocks = n_vars * table.n_samples * table.dtype.itemsize <= MAX_KEPT_BYTES
         # Genotypes all have the same levels: keep them once.
@@ -90,6 +91,11 @@ class ColumnSurvey:
 
     def look_at_block(self, rows: slice) -> None:
         """Find the block's missing values, distinct values and thresholds."""
+        whole = self._table.whole_numbers(rows.start, rows.stop)
+        if whole is not None and whole.min(initial=0) > MISSING_WHOLE:
+            is_ranked, is_left = self._look_once(whole, rows.start, self._forced[rows])
+            if not (is_ranked | is_left).any():
+                return
         values = self._table.block(rows.start, rows.stop)
         if self._keeps_blocks:
             self.kept_blocks[rows.start] = values
@@ -129,6 +135,8 @@ class ColumnSurvey:
         for row in np.flatnonzero(is_discrete & (n_distinct <= MAX_LEVELS)):
             # The value before each step is a level that is not the last.
             self._keep_levels(int(variables[row]), in_order[row, :-1][is_step[row]])
+        known = np.flatnonzero(is_discrete & (n_observed > 0))
+        self.last_levels[variables[known]] = in_order[known, n_observed[known] - 1]
         self._keep_thresholds(variables, in_order, n_observed, np.flatnonzero(~is_discrete))
 
     @property
@@ -184,7 +192,9 @@ class ColumnSurvey:
         self.n_levels[start + chosen[are_few]] = n_found[are_few]
         for n_values in range(1, FEW_VALUES + 1):
             of_size = are_few[n_found[are_few] == n_values]
-            self._keep_all_levels(start + chosen[of_size], found[of_size, : n_values - 1])
+            levels = found[of_size, : n_values - 1].astype(self._table.dtype)
+            self._keep_all_levels(start + chosen[of_size], levels)
+            self.last_levels[start + chosen[of_size]] = found[of_size, n_values - 1]
         is_left[chosen] = ~is_ranked[chosen]
         is_left[chosen[are_few]] = False
         return is_ranked, is_left

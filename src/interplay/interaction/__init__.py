@@ -13,7 +13,7 @@ The path of every question: call → study → plan → search (into a sink) →
     screen.py               a comparison    → ScreenedTuples: all tuples whose interaction may be significant
     screen_limits.py        what screens of all outcomes have in common
     number_screen.py        what a screen of numbers asks of tuples, and which it keeps
-    product_screen.py       the screen of products of dosages, for all pairs
+    product_screen.py       pairs           → those whose product of dosages may be significant; curved variables
     prospects.py            tuples          → those that a list can hold, by bounds of their p-values
     tests.py                tuples          → TestedTuples or TestedNumbers: tests of their interactions
     number_tables.py        tuples          → cells of samples → tests about numbers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from interplay.base.arrays import NumberOutcome
 from interplay.base.checks import check_choice, shown
 from interplay.study.study import Study
@@ -19,7 +21,7 @@ def check_coding(coding: str, study: Study, *, missing: str) -> None:
     if missing == "level":
         raise ValueError("coding='dosage' has no dosage for missing values as a level: use missing='omit' or 'impute'")
     table = study.table
-    for v in range(table.n_vars):
+    for v in np.flatnonzero(table.is_label).tolist():
         names = table.level_names(v)
         if names is not None and len(names) > 2:
             raise ValueError(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, NumberOutcome, TupleRows
+from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, NumberOutcome, TupleRows
+from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.codes.search_scores import lost_share, search_scores
 from interplay.engines.sinks import Screen
 from interplay.interaction.number_tables import NumberTables
+from interplay.interaction.product_screen import LevelDosages, ProductScreen
 from interplay.interaction.screen_limits import PSEUDOCOUNT, check_listed, most_cells, most_df
+from interplay.search.loop import Shard
 from interplay.statistics.number_interaction.search_bars import number_bars
 from interplay.study.comparisons import Comparison
 
@@ -48,6 +52,12 @@ def number_screen_bars(
     )
 
 
+def members_of(rows: TupleRows, *, has_stratum: bool) -> IntArray:
+    """Return the tuples of an engine, members without the stratum."""
+    found = rows.tuples.astype(np.int64)
+    return found[:, 1:] - 1 if has_stratum else found
+
+
 @dataclass(frozen=True, eq=False)
 class NumberSurvivors:
     """Keeps the tuples of a screen with p ≤ `max_p`: their test itself, of the scores and not of their integers.
@@ -75,13 +85,15 @@ class NumberSurvivors:
         """Whether products of dosages are tested."""
         return any(one.coding == "dosage" for one in self.tables)
 
-    def sink(self) -> Screen:
+    def sink(self, d: int) -> Screen:
         return Screen(self.min_gain)
 
     def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
         """Return the tuples of an engine that are significant at `max_p`, members without the stratum."""
-        found = rows.tuples.astype(np.int64)
-        tuples = found[:, 1:] - 1 if has_stratum else found
+        return self.significant(members_of(rows, has_stratum=has_stratum), d)
+
+    def significant(self, tuples: IntArray, d: int) -> IntArray:
+        """Return the tuples that are significant at `max_p`."""
         if self.max_p >= 1 or not len(tuples):
             return tuples
         bar = math.log(self.max_p) + _ROUNDING
@@ -89,3 +101,48 @@ class NumberSurvivors:
 
     def check(self, n_kept: int) -> None:
         check_listed(n_kept, self.max_listed)
+
+
+class ProductSurvivors:
+    """Keeps the pairs of a screen whose products of dosages have p ≤ `max_p`, where levels are more than two.
+
+    Parameters
+    ----------
+    tested : NumberSurvivors
+        Tests pairs.
+    coded : CodedComparison
+    omit_missing : bool
+        Whether tests leave missing values out, which engines count as a level.
+    """
+
+    def __init__(self, tested: NumberSurvivors, coded: CodedComparison, *, omit_missing: bool) -> None:
+        self._tested, self._coded = tested, coded
+        self._levels = LevelDosages.of(coded.coder, omit_missing=omit_missing)
+        # Screens hold the planes of a discretisation.
+        self._screen_of = lru_cache(maxsize=1)(self._make_screen)
+
+    def sink(self, d: int) -> Screen:
+        return Screen(np.full_like(self._tested.min_gain, self._screen_of(d).bar))
+
+    def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
+        """Return the pairs of an engine that are significant at `max_p`, but for those of curved variables."""
+        return self._tested.significant(self._screen_of(d).passing(members_of(rows, has_stratum=has_stratum)), d)
+
+    def of_curved(
+        self, d: int, *, asked_for: BoolArray | None, require: str, shard: Shard | None
+    ) -> Iterator[IntArray]:
+        """Yield the pairs of curved variables that are significant at `max_p`."""
+        for pairs in self._screen_of(d).of_curved(asked_for=asked_for, require=require, shard=shard):
+            yield self._tested.significant(pairs, d)
+
+    def check(self, n_kept: int) -> None:
+        self._tested.check(n_kept)
+
+    def _make_screen(self, d: int) -> ProductScreen:
+        return ProductScreen(
+            self._coded.planes(d),
+            self._levels,
+            float(self._tested.min_gain[-1]),
+            has_stratum=self._coded.has_stratum,
+            n_threads=self._tested.n_threads,
+        )

@@ -19,9 +19,10 @@ from interplay.engines.sinks import Screen
 from interplay.engines.tables import count_tables
 from interplay.interaction.best_discretization import best_of_each
 from interplay.interaction.family import TupleFamily
+from interplay.interaction.number_screen import members_of
 from interplay.interaction.number_tables import NumberTables
 from interplay.interaction.p_value_caps import PValueCaps
-from interplay.interaction.product_screen import ProductScreen, needs_product_screen
+from interplay.interaction.product_screen import LevelDosages, ProductScreen, needs_product_screen
 from interplay.interaction.screen import screen_bars, screen_gains
 from interplay.interaction.screen_limits import PSEUDOCOUNT
 from interplay.interaction.tests import tuple_tables
@@ -90,11 +91,9 @@ class RelabeledScreen:
         self._omit_missing = omit_missing
         tables = tuple_tables(coded, omit_missing=omit_missing, coding=coding)
         self._numbers = [one for one in tables if isinstance(one, NumberTables)]
-        self._products: ProductScreen | None = None
+        self._dosages: LevelDosages | None = None
         if coding == "dosage" and needs_product_screen(coded):
-            self._products = ProductScreen(
-                coded, omit_missing=omit_missing, asked_for=family.asked_for, require=family.require
-            )
+            self._dosages = LevelDosages.of(coded.coder, omit_missing=omit_missing)
         self._has_gaps = coded.has_missing_level & omit_missing
         self._n_tests = family.n_tuples()
         self.n_tuples = self._search.n_tuples
@@ -142,15 +141,17 @@ class RelabeledScreen:
         self, outcome: Outcome, d: int, bar: _Bar, show: ShowDone | None, before: float
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Yield the tuples of one discretisation that come up to the bar, and their p-values."""
-        if self._products is not None and isinstance(outcome, NumberOutcome):
-            yield from self._screened_products(self._products, outcome, d, bar)
-            return
         comparison = replace(self._comparison, outcome=outcome)
         has_stratum = comparison.strata is not None
         planes = self._coded.relabeled_planes(d, outcome)
-        sink = Screen(
-            screen_gains(comparison, self._coder, self._settings.dimensions, bar.cap, omit_missing=self._omit_missing)
+        min_gain = screen_gains(
+            comparison, self._coder, self._settings.dimensions, bar.cap, omit_missing=self._omit_missing
         )
+        products = None
+        if self._dosages is not None:
+            products = ProductScreen(planes, self._dosages, float(min_gain[-1]), has_stratum=has_stratum)
+            min_gain = np.full_like(min_gain, products.bar)
+        sink = Screen(min_gain)
         chunks = self.engine.stream(
             planes,
             self._tiles(d),
@@ -161,29 +162,27 @@ class RelabeledScreen:
         )
         for chunk in chunks:
             add_counts(self.searched, chunk.searched)
-            rows = sink.rows.tuples.astype(np.int64)
-            tuples = rows[:, 1:] - 1 if has_stratum else rows
+            rows, tuples = sink.rows.tuples.astype(np.int64), members_of(sink.rows, has_stratum=has_stratum)
             inside = self._family.holds(tuples)
             rows, tuples = rows[inside], tuples[inside]
-            log_p_of = self._log_p_of_classes(comparison, planes, rows, tuples, bar)
             if isinstance(outcome, NumberOutcome):
-                log_p_of = self._log_p_of_numbers(outcome, d, tuples, bar)
-            for places, log_p in log_p_of:
-                kept = log_p <= bar.log_p
-                bar.see(log_p[kept])
-                yield tuples[places[kept]], log_p[kept]
+                tuples = tuples if products is None else products.passing(tuples)
+                yield from self._reaching(tuples, self._log_p_of_numbers(outcome, d, tuples, bar), bar)
+            else:
+                yield from self._reaching(tuples, self._log_p_of_classes(comparison, planes, rows, tuples, bar), bar)
+        if products is not None and isinstance(outcome, NumberOutcome):
+            for found in products.of_curved(asked_for=self._family.asked_for, require=self._family.require):
+                pairs = found[self._family.holds(found)]
+                yield from self._reaching(pairs, self._log_p_of_numbers(outcome, d, pairs, bar), bar)
 
-    def _screened_products(
-        self, products: ProductScreen, outcome: NumberOutcome, d: int, bar: _Bar
+    def _reaching(
+        self, tuples: IntArray, log_p_of: Iterator[tuple[IntArray, FloatArray]], bar: _Bar
     ) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Yield the pairs whose products come up to the bar, and their p-values."""
-        tables = self._numbers[d].with_numbers(scored_numbers(outcome, self._comparison.strata))
-        for found in products.pairs(d, outcome.scores, bar.log_p):
-            pairs = found[self._family.holds(found)]
-            log_p = tables.log_p(pairs)
+        """Yield the tuples that come up to the bar, and raise it by them."""
+        for places, log_p in log_p_of:
             kept = log_p <= bar.log_p
             bar.see(log_p[kept])
-            yield pairs[kept], log_p[kept]
+            yield tuples[places[kept]], log_p[kept]
 
     def _log_p_of_numbers(
         self, outcome: NumberOutcome, d: int, tuples: IntArray, bar: _Bar

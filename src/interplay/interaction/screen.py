@@ -21,7 +21,7 @@ from interplay.base.arrays import (
 )
 from interplay.base.checks import check_int, check_real
 from interplay.base.jobs import map_in_threads
-from interplay.base.progress import Progress, part, show_progress
+from interplay.base.progress import Progress
 from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.engines.base import SearchInterrupted
@@ -29,9 +29,9 @@ from interplay.engines.choice import EngineChoice, count_tuples
 from interplay.engines.searcher_counts import SearcherCounts, summed_counts
 from interplay.engines.sinks import Screen
 from interplay.engines.tables import TupleTables, count_tables
-from interplay.interaction.number_screen import NumberSurvivors, number_screen_bars
+from interplay.interaction.number_screen import NumberSurvivors, ProductSurvivors, members_of, number_screen_bars
 from interplay.interaction.number_tables import NumberTables
-from interplay.interaction.product_screen import ProductScreen, needs_product_screen, screened_pairs
+from interplay.interaction.product_screen import needs_product_screen
 from interplay.interaction.prospects import never_tested
 from interplay.interaction.screen_limits import MAX_LISTED, PSEUDOCOUNT, check_listed, most_cells, most_df
 from interplay.search.checkpoint import Checkpoint
@@ -174,7 +174,7 @@ def screen_tuples(
     max_p = check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
     comparison = coded.comparison
     most = check_int("max_listed", max_listed, low=1)
-    survivors: Survivors | NumberSurvivors
+    survivors: Survivors | NumberSurvivors | ProductSurvivors
     if thresholds is None:
         survivors = _survivors(
             coded, settings.dimensions, max_p, tables, most, choice.n_threads, omit_missing=omit_missing
@@ -212,31 +212,36 @@ def screen_tuples(
             layout=loop.layout,
         )
 
-    if isinstance(survivors, NumberSurvivors) and survivors.are_products and needs_product_screen(coded):
-        products = ProductScreen(coded, omit_missing=omit_missing, asked_for=asked_for, require=require, shard=shard)
-        found = _products(products, survivors, settings.discretizations, progress)
-        return replace(listed(found), engine={"name": "cpu"}, layout=products.layout, searched={})
     if not is_needed:
         return listed(loop.listed)
     try:
         search.run(progress, keep=survivors)
+        rows = loop.listed
+        if isinstance(survivors, ProductSurvivors):
+            try:
+                rows = _with_curved(survivors, rows, range(settings.discretizations), asked_for, require, shard)
+            except KeyboardInterrupt as interrupt:
+                loop.stop(interrupt)
     except SearchInterrupted as interrupt:
         partial_list = listed(interrupt.partial)
         raise SearchInterrupted(partial_list, interrupt.done, interrupt.kept_in, interrupt.not_kept) from None
-    return listed(loop.listed)
+    return listed(rows)
 
 
-def _products(screen: ProductScreen, survivors: NumberSurvivors, discretizations: int, progress: Progress) -> IntArray:
-    """Return the pairs that the screen of products leaves, with their discretisations, sorted: (n, 3)."""
-    rows = [np.empty((0, 3), dtype=np.int64)]
-    with show_progress(progress, n_tuples=max(screen.n_tuples * discretizations, 1.0), what="2D, products") as show:
-        for d in range(discretizations):
-            shown = part(show, d * screen.n_tuples)
-            for pairs in screened_pairs(screen, survivors.tables[d], d, survivors.max_p, show=shown):
-                rows.append(np.column_stack([np.full(len(pairs), d), pairs]))
-                survivors.check(sum(map(len, rows)))
-    found = np.concatenate(rows)
-    return found[np.lexsort(found.T[::-1])]
+def _with_curved(
+    survivors: ProductSurvivors,
+    rows: IntArray,
+    discretizations: Iterable[int],
+    asked_for: BoolArray | None,
+    require: str,
+    shard: Shard | None,
+) -> IntArray:
+    """Add the pairs of curved variables to those that an engine has found; rows are discretisation and members."""
+    for d in discretizations:
+        for pairs in survivors.of_curved(d, asked_for=asked_for, require=require, shard=shard):
+            rows = np.concatenate([rows, np.column_stack([np.full(len(pairs), d), pairs])])
+            survivors.check(len(rows))
+    return rows[np.lexsort(rows.T[::-1])]
 
 
 def _survivors(
@@ -248,13 +253,16 @@ def _survivors(
     n_threads: int,
     *,
     omit_missing: bool,
-) -> Survivors | NumberSurvivors:
+) -> Survivors | NumberSurvivors | ProductSurvivors:
     """Return who keeps the tuples of a screen, by the kind of the outcome."""
     comparison, coder = coded.comparison, coded.coder
     min_gain = screen_gains(comparison, coder, dimensions, max_p, omit_missing=omit_missing)
     if isinstance(comparison.outcome, NumberOutcome):
         of_numbers = [one for one in tables or () if isinstance(one, NumberTables)]
-        return NumberSurvivors(of_numbers, max_p, min_gain, max_listed, n_threads)
+        tested = NumberSurvivors(of_numbers, max_p, min_gain, max_listed, n_threads)
+        if tested.are_products and needs_product_screen(coded):
+            return ProductSurvivors(tested, coded, omit_missing=omit_missing)
+        return tested
     thresholds, _ = screen_bars(comparison, coder, dimensions, max_p)
     of_counts = None if tables is None else [one for one in tables if isinstance(one, TupleTables)]
     return Survivors(thresholds, min_gain, max_listed, of_counts, comparison.table.n_samples, n_threads)
@@ -312,13 +320,12 @@ class Survivors:
     n_samples: int = 0
     n_threads: int = 1
 
-    def sink(self) -> Screen:
+    def sink(self, d: int) -> Screen:
         return Screen(self.min_gain)
 
     def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
         """Return the tuples of an engine that may be significant, members without the stratum."""
-        found = rows.tuples.astype(np.int64)
-        tuples = found[:, 1:] - 1 if has_stratum else found
+        found, tuples = rows.tuples.astype(np.int64), members_of(rows, has_stratum=has_stratum)
         if self.thresholds[1:].max() <= 0:
             return tuples
         if self.tables is not None:

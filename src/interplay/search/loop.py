@@ -63,8 +63,8 @@ class Shard:
 class KeptTuples(Protocol):
     """Chooses the tuples that a loop keeps from the rows of its searches, where it does not look for maxima."""
 
-    def sink(self) -> Rows:
-        """Return the sink of a search."""
+    def sink(self, d: int) -> Rows:
+        """Return the sink of a search of discretisation `d`."""
         ...
 
     def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
@@ -200,7 +200,7 @@ class TileLoop:
         tiles = self._searches[i] if everything else self._searches[i][left]
         before, first, n_tuples = self._n_done, self._span[d, i][0], float(tiles.tuples_before[-1])
         self._has_begun = True
-        sink: Sink = Maxima(state.found[i], d) if keep is None else keep.sink()
+        sink: Sink = Maxima(state.found[i], d) if keep is None else keep.sink(d)
         chunks = self.engine.stream(
             planes,
             tiles,

@@ -8,7 +8,7 @@ from typing import Any
 from interplay.base.checks import check_choice, check_int, shown
 from interplay.base.seeds import resolve_seed
 from interplay.codes.coder import Discrete, make_coder
-from interplay.codes.cuts import VariableCuts, block_cuts
+from interplay.codes.cuts import VariableCuts, variable_cuts
 from interplay.sites.plan import MISSING_AT_SITES, SitePlan, checked_plan
 from interplay.sites.planned_column import PlannedColumn, column_of_levels, cut_column
 from interplay.study.named_columns import take_named
@@ -156,13 +156,11 @@ def _columns(
         missing="error" if missing == "error" else "level",
     )
     columns = []
-    for start in range(0, table.n_vars, 64):
-        for cuts in block_cuts(coder, start, min(start + 64, table.n_vars)):
-            name = table.names[cuts.variable]
-            if name in cut_at:
-                columns.append(cut_column(name, list(cut_at[name])))
-            else:
-                columns.append(_column(name, cuts, list(more.get(name, ())), for_all))
+    for variable, name in enumerate(table.names):
+        if name in cut_at:
+            columns.append(cut_column(name, list(cut_at[name])))
+        else:
+            columns.append(_column(name, variable_cuts(coder, variable), list(more.get(name, ())), for_all))
     return columns
 
 

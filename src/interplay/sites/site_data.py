@@ -121,6 +121,7 @@ def _coder(table: Table, n_levels: IntArray, n_threads: int) -> Coder:
         n_missing=np.zeros(len(n_levels), dtype=np.int64),
         thresholds=np.empty((len(n_levels), 1, 1), dtype=table.dtype),
         level_thresholds=[thresholds[n] for n in n_levels.tolist()],
+        last_levels=(n_levels - 1).astype(np.float64),
         kept_blocks={},
         block_columns=max(MIN_BLOCK_COLUMNS, BLOCK_BYTES // max(1, table.n_samples)),
         n_jobs=n_threads,

@@ -16,15 +16,12 @@ from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups
 from interplay.study.strata import Strata
 from interplay.study.survival import Survival
-from interplay.study.table import Table
+from interplay.study.table import MISSING_WHOLE, Table
 
 Values = npt.NDArray[Any]
 
 #: Columns of a block: each block is hashed by itself, and the hashes are hashed again, so that threads share the work.
 _COLUMNS_AT_ONCE = 64
-
-#: Stands for a missing value among small whole numbers, which are -127 to 127.
-_MISSING = -128
 
 #: Values looked at first: a column with another number among these is hashed as float64s.
 _FIRST_VALUES = 32
@@ -80,8 +77,12 @@ def _model_bytes(model: FullModel) -> bytes:
 
 def _block_digest(table: Table, columns: tuple[int, int]) -> bytes:
     """Hash each column of small whole numbers as int8, an eighth of the bytes; other columns as float64s."""
-    block = table.block(*columns)
     digest = hashlib.blake2b(digest_size=16)
+    whole = table.whole_numbers(*columns)
+    if whole is not None:
+        digest.update(np.packbits(np.ones(len(whole), dtype=bool)).tobytes() + whole.tobytes())
+        return digest.digest()
+    block = table.block(*columns)
     is_small, small = _small_whole_numbers(block)
     digest.update(np.packbits(is_small).tobytes() + small.tobytes())
     if not is_small.all():
@@ -103,10 +104,10 @@ def _small_whole_numbers(block: Values) -> tuple[npt.NDArray[np.bool_], npt.NDAr
     if block.dtype == np.bool_:
         return np.ones(len(block), dtype=bool), block.view(np.int8)
     if block.dtype.kind in "iu":
-        is_small = (block.min(axis=1, initial=0) > _MISSING) & (block.max(axis=1, initial=0) < -_MISSING)
+        is_small = (block.min(axis=1, initial=0) > MISSING_WHOLE) & (block.max(axis=1, initial=0) < -MISSING_WHOLE)
         return is_small, block[is_small].astype(np.int8)
     first = block[:, :_FIRST_VALUES]
-    is_small = (np.isnan(first) | (np.abs(first) < -_MISSING) & (first == np.rint(first))).all(axis=1)
+    is_small = (np.isnan(first) | (np.abs(first) < -MISSING_WHOLE) & (first == np.rint(first))).all(axis=1)
     if not is_small.any():
         return is_small, np.empty((0, block.shape[1]), dtype=np.int8)
     rows = block if is_small.all() else block[is_small]
@@ -114,10 +115,10 @@ def _small_whole_numbers(block: Values) -> tuple[npt.NDArray[np.bool_], npt.NDAr
         codes = rows.astype(np.int8)
     # -128 and a gap would look the same, and a number out of range may become any code.
     wrong = codes != rows
-    wrong |= codes == _MISSING
+    wrong |= codes == MISSING_WHOLE
     if wrong.any():
         gaps = np.isnan(rows)
-        codes[gaps] = _MISSING
+        codes[gaps] = MISSING_WHOLE
         whole = ~(wrong & ~gaps).any(axis=1)
         is_small[is_small] = whole
         codes = codes[whole]

@@ -45,6 +45,10 @@ SAMPLES_LEFT_OUT = "interplay.samples_left_out"
 _STRIP = 128
 
 
+#: A missing value among whole numbers of one byte.
+MISSING_WHOLE = -128
+
+
 class Table(ABC):
     """Samples by variables, read by blocks of variables.
 
@@ -148,6 +152,13 @@ class Table(ABC):
     def block(self, start: int, stop: int) -> Values:
         """Return variables start ... stop - 1, (stop - start, n_samples); see `columns`."""
         return self.columns(slice(start, stop))
+
+    def whole_numbers(self, start: int, stop: int) -> npt.NDArray[np.int8] | None:
+        """Return variables start ... stop - 1 as numbers of one byte, if a table has them so: copies are small.
+
+        Missing values are `MISSING_WHOLE`. None where a table has other numbers. Never write to the array.
+        """
+        return None
 
 
 class ArrayTable(Table):

@@ -12,10 +12,11 @@ from interplay.base.arguments import arguments_in
 from interplay.base.arrays import IntArray
 from interplay.readers.genotypes.choice import chosen_numbers, chosen_variants
 from interplay.readers.genotypes.genotype_file import GenotypeFile
+from interplay.readers.genotypes.hard_calls import Codes
 from interplay.readers.genotypes.people import is_unknown
 from interplay.readers.genotypes.quality import check_limits, good_variants
 from interplay.study.columns import ColumnKind
-from interplay.study.table import Table, Values, Which
+from interplay.study.table import MISSING_WHOLE, Table, Values, Which
 
 #: Arguments that the readers of genotypes share.
 READER_ARGUMENTS = arguments_in(
@@ -46,11 +47,14 @@ READER_ARGUMENTS = arguments_in(
 _VALUES = np.full(256, np.nan, dtype=np.float32)
 _VALUES[:3] = 0, 1, 2
 
+#: Genotypes that stay in memory once they were read, in bytes: a search reads each some four times.
+_MAX_READ_BYTES = 2**25
+
 
 class GenotypeTable(Table):
     """The genotypes of a file: copies of an allele that each person has, 0, 1 or 2, NaN where missing.
 
-    The file stays where it is. Each reading takes one block of variants.
+    The file stays where it is. Each reading takes one block of variants; those of a small file stay in memory.
 
     Attributes
     ----------
@@ -67,6 +71,9 @@ class GenotypeTable(Table):
         self._file = file
         self._rows = None if len(rows) == file.n_samples and _is_range(rows) else rows
         self._kept = kept
+        self._numbers, self._is_read = np.arange(len(kept)), np.zeros(len(kept), dtype=np.bool_)
+        fits = len(kept) * len(rows) <= _MAX_READ_BYTES
+        self._read: Codes | None = np.empty((len(kept), len(rows)), dtype=np.uint8) if fits else None
         self.sample_names = file.people.ids[rows] if file.people.are_named else None
         self.sample_columns = {name: values[rows] for name, values in file.people.columns.items()}
         self.samples_left_out = file.n_samples - len(rows)
@@ -86,7 +93,25 @@ class GenotypeTable(Table):
 
     def columns(self, which: Which) -> Values:
         """Return the chosen variants; see `Table.columns`."""
-        return np.take(_VALUES, self._file.codes(self._kept[which], self._rows))
+        return np.take(_VALUES, self._codes(which))
+
+    def whole_numbers(self, start: int, stop: int) -> npt.NDArray[np.int8]:
+        """Return genotypes as numbers of one byte; see `Table.whole_numbers`."""
+        codes = self._codes(slice(start, stop))
+        if codes.max(initial=0) > 2:
+            codes = np.where(codes > 2, np.uint8(-MISSING_WHOLE), codes)
+        return codes.view(np.int8)
+
+    def _codes(self, which: Which) -> Codes:
+        """Return genotypes, from memory where they were read before and are few."""
+        if self._read is None:
+            return self._file.codes(self._kept[which], self._rows)
+        missing = self._numbers[which]
+        missing = missing[~self._is_read[missing]]
+        if len(missing):  # threads that read the same variants write the same codes
+            self._read[missing] = self._file.codes(self._kept[missing], self._rows)
+            self._is_read[missing] = True
+        return self._read[which]
 
 
 def genotype_table(

@@ -17,7 +17,7 @@ its own. RSS(T) are the squares within cells, RSS(H0) those left by H0.
     scored_numbers.py          NumberOutcome    → ScoredNumbers: scores, values, scores on the other scale
     number_tests.py            cells, numbers   → all of the above, as `TestedNumbers`  `number_tests`
     tested_numbers.py          TestedNumbers itself: one row per tuple, as results keep them
-    pair_products.py           dosages          → products of all pairs by matrix products, for a search
+    product_tables.py          counts and sums  → curvatures of variables, tests of products, for a search
     search_bars.py             max_p            → gains that engines ask of every member of a tuple
 
 Everything is a function of one tuple, made for many tuples of one shape at a time.
