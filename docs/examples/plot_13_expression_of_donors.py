@@ -2,13 +2,13 @@
 Expression of donors: who falls ill with influenza
 ==================================================
 
-17 volunteers were infected with influenza A (H3N2), and blood was taken from each of them every few hours for four
-days. Nine fell ill. Which genes are expressed differently in their blood, and what changes if samples of one donor are
-taken for independent ones?
+17 volunteers were infected with influenza A (H3N2), and blood was taken from each of them every few hours for more
+than four days. Nine fell ill. Which genes are expressed differently in their blood, and what changes if samples of one
+donor are taken for independent ones?
 
-**What is known.** Huang et al. (2011), PLoS Genetics 7, e1002234: before 36 hours the two kinds of donors do not
-differ clearly. Then genes that interferon turns on rise in those who fall ill, among them RSAD2, IFI44L, IFIT1, OAS,
-ISG15, SERPING1 and XAF1.
+**What is known.** Huang et al. (2011), PLoS Genetics 7, e1002234: later than the first day, the antiviral response
+rises in those who fall ill. It consists of genes that interferon turns on, such as RSAD2, IFI44L, IFIT1, OAS2, ISG15,
+SERPING1 and XAF1.
 """
 
 # %%
@@ -47,7 +47,7 @@ print(len(false), "genes:", *false)
 # %%
 # The first day, with groups
 # --------------------------
-# With ``groups=``, labels of whole donors are exchanged. In the first day nothing is left, as is known.
+# With ``groups=``, labels of whole donors are exchanged. In the first day nothing is left.
 result = interplay.select(early[["donor", *genes]], early["condition"], groups="donor", random_state=1)
 n_early = len(result.relevant)
 print(result.summary())
