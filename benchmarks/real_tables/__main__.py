@@ -1,7 +1,8 @@
 """python -m benchmarks.real_tables [--only TEXT] [--jobs N] [--page]: search the tables, and write the page.
 
 Tables come with scikit-learn and statsmodels; with lifelines and scikit-survival, if installed; and with R's packages
-mlbench, MASS, survival, lme4 and qtl. Those that are not there are left out, and the results of an earlier run stay.
+mlbench, MASS, survival, lme4, qtl and qusage (Debian: r-cran-mlbench, …, r-bioc-qusage). Those that are not there are
+left out, and the results of an earlier run stay.
 Exit code 1 if a known variable or a message is missing, or if shuffled columns are found in too many tables.
 """
 

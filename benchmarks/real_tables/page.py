@@ -14,8 +14,8 @@ _NAMED, _LONGEST = 6, 260
 _HEAD = """# Real tables
 
 What `select` finds in {n_tables} tables of real studies stands here beside what is known of them. The tables come with
-scikit-learn, statsmodels, lifelines, scikit-survival and R (mlbench, MASS, survival, lme4, qtl). All calls use the
-defaults, apart from the arguments that the second table names. Sizes are samples × variables.
+scikit-learn, statsmodels, lifelines, scikit-survival and R (mlbench, MASS, survival, lme4, qtl, qusage). All calls use
+the defaults, apart from the arguments that the second table names. Sizes are samples × variables.
 
 Beside each table, copies of its columns were searched, each shuffled on its own. Any of these that is found is false:
 **{n_false} of {n_shuffled} shuffled columns were found**, in {n_false_tables} of {n_tables} tables. At a significance

@@ -17,6 +17,13 @@ _CROSS = (
     "table <- cbind(as.data.frame(lapply(pull.pheno(cross), as.vector)), as.data.frame(pull.geno(cross)))"
 )
 _PLAIN = "e <- new.env(); data(list='{name}', package='{package}', envir=e); table <- as.data.frame(e[['{name}']])"
+#: Samples of the symptomatic phase, and the genes with the largest variance, as in the tutorial.
+_INFLUENZA = (
+    "data(fluExample, package='qusage'); genes <- order(-apply(eset.full, 1, var))[1:400]; "
+    "late <- flu.meta$Hours.Numeric >= 45 & flu.meta$Hours.Numeric <= 77; "
+    "table <- cbind(flu.meta[late, c('Subject', 'Hours.Numeric', 'Condition')], t(eset.full[genes, late]))"
+)
+_SCRIPTS = {"qtl": _CROSS, "qusage": _INFLUENZA}
 #: Files of data that hold a table of another name.
 _R_FILES = {("survival", "lung"): "cancer"}
 
@@ -69,7 +76,7 @@ def _from_r(package: str, name: str) -> pd.DataFrame:
         raise NotInstalledError("R")
     file = _r_folder() / f"{package}_{name}.csv"
     if not file.exists():
-        script = _CROSS if package == "qtl" else _PLAIN
+        script = _SCRIPTS.get(package, _PLAIN)
         if (package, name) in _R_FILES:
             script = script.replace("list='{name}'", f"list='{_R_FILES[package, name]}'")
         script = script.format(package=package, name=name)

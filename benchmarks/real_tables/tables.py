@@ -217,6 +217,16 @@ TABLES = [
         must=["^D5M", "^D13M"],
     ),
     RealTable(
+        "qusage",
+        "fluExample",
+        "Condition",
+        "symptoms of 17 people with influenza: genes that interferon turns on (RSAD2, IFI44L, IFIT1, ISG15)",
+        drop=["Hours.Numeric"],
+        settings={"groups": "Subject"},
+        must=["^RSAD2$", "^IFI44L$", "^IFIT1$", "^ISG15$"],
+        says=["'Subject'"],
+    ),
+    RealTable(
         "lme4",
         "sleepstudy",
         "Reaction",

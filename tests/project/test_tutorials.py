@@ -87,3 +87,12 @@ def test_several_rows_per_person(run) -> None:
     assert any("groups='individual'" in str(message.message) for message in found["said"])
     assert "individual" not in found["result"].names
     assert {"ttme", "invc"} <= set(found["result"].relevant)
+
+
+def test_expression_of_donors(run) -> None:
+    found = run("plot_13")
+    assert any("groups='donor'" in str(message.message) for message in found["said"])
+    assert len(found["false"]) > 3  # of the first day, without groups
+    assert found["n_early"] == 0
+    assert set(found["known"]) <= set(found["result"].relevant)
+    assert (found["table"].loc[found["known"], "direction"] == "higher with symptoms").all()

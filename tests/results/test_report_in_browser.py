@@ -384,7 +384,7 @@ def test_every_kind_of_result(visit, kind: str, tmp_path: Path) -> None:
         assert page.locator("#why").count() == (kind != "nothing")
         page.locator("#details-close").click()
         for choice in page.locator(".run-choice:visible select").all():
-            choice.select_option("1")
+            choice.select_option(index=1)
         assert page.locator(".run-choice").first.is_visible() == (len(result.runs) > 1)
         assert page.locator("#qq svg, #qq p").count() == 1
 
@@ -546,9 +546,35 @@ def times_report(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_texts_of_pictures_are_not_cut_off(visit, tmp_path, width) -> None:
+    """Long names lie within their pictures; words of a table are not broken; exact tests are not drawn as fits."""
+    rng = np.random.default_rng(4)
+    names = [f"worst compactness mm{v}" for v in range(12)]
+    X = pd.DataFrame(rng.normal(size=(300, 12)), columns=names)
+    X[names[1]] = X[names[0]] + 0.2 * rng.normal(size=300)
+    y = (X[names[0]] > 0) ^ ((X[names[2]] > 0) & (X[names[3]] > 0))
+    interplay.select(X, y, random_state=0, dimensions=(1, 2)).to_html(tmp_path / "report.html")
+    page = visit(tmp_path / "report.html", viewport={"width": width, "height": 800})
+    outside = page.locator("#network text:not(.on-pointing), #correlation text, #qq text").evaluate_all(
+        """(all) => all.filter((each) => {
+          const [own, around] = [each.getBoundingClientRect(), each.closest("svg").getBoundingClientRect()];
+          return own.left < around.left - 1 || own.right > around.right + 1 || own.bottom > around.bottom + 1;
+        }).map((each) => each.textContent)"""
+    )
+    assert outside == []
+    lines = page.locator("#table td.names button").first.evaluate("(each) => each.getClientRects().length")
+    assert lines <= 3  # a line for each word
+    drawn = page.locator(".run-choice select").first.locator("option").all_inner_texts()
+    assert drawn
+    assert "gain 1" not in drawn
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_survival_curves_are_painted(visit, times_report, theme) -> None:
     page = visit(times_report, color_scheme=theme)
+    assert "the outcome is a time to an event" in page.locator("#summary .words").first.inner_text()
+    assert "mean residual (higher: earlier events)" in page.locator("#summary").inner_text()
     page.get_by_role("button", name="b", exact=True).first.click()
     chart = page.locator("#survival svg")
     chart.scroll_into_view_if_needed()

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from interplay.cli.config import record_command, use_config
 from interplay.cli.errors import NotWrittenError, writing
 from interplay.cli.options import option
+from interplay.cli.words import summary_in_options
 from interplay.files.whole_file import check_writable
 from interplay.results.clump_table import check_r2
 from interplay.results.table_file import check_table_ending, table_bytes, write_table
@@ -155,7 +156,7 @@ class Outputs:
         if self.out == "-" or self.format_ is not None:
             _to_stdout(table_bytes(found.table, self.format_ or "csv"))
         elif not self.quiet:
-            click.echo(found.summary())
+            click.echo(summary_in_options(found.summary()))
 
     def write_part(self, part: Part | Interactions) -> None:
         """Write the part of a result that one shard found."""

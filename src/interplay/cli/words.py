@@ -26,6 +26,14 @@ _PYTHON_ALONE = (
     " or (3, 64)",
 )
 
+#: Sentences of summaries that name Python, and their words on the command line.
+_OF_SUMMARIES = {
+    r"^(… and [\d,]+ more) in \.(?:table|cautions)$": r"\1 in the file of --out",
+    r"top=10 lists ": "--top 10 lists ",
+    r" \(replicate\(\) or holdout=\)\.$": " (--holdout).",
+    r"(?:;|:) clumps\(\) lists them\.$": ".",
+}
+
 #: So many columns are written out as options.
 _MAX_DROPPED = 12
 
@@ -60,6 +68,19 @@ def in_options(message: str) -> str:
         parts[number] = _plain(parts[number], flags, is_first=number == 0, after_name=after_name)
         after_name = True
     return re.sub(r"\0(\d+)\0", lambda found: typed[int(found[1])], "".join(parts))
+
+
+def summary_in_options(summary: str) -> str:
+    r"""Replace words of Python in a summary by those of the command line.
+
+    Examples
+    --------
+    >>> summary_in_options("… and 4 more in .table\nthe smallest is 0.1 (a, b); top=10 lists more.")
+    '… and 4 more in the file of --out\nthe smallest is 0.1 (a, b); --top 10 lists more.'
+    """
+    for words, instead in _OF_SUMMARIES.items():
+        summary = re.sub(words, instead, summary, flags=re.MULTILINE)
+    return summary
 
 
 def as_options(arguments: Mapping[str, Any]) -> str:

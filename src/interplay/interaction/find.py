@@ -46,9 +46,9 @@ _BOOTSTRAP_BELOW = 1e-3
 _SHARE_OF_SCREEN = 0.9
 
 #: Tuples with the smallest p-values that are kept where nothing is significant, of searches of at most so many tuples
-#: times samples: a fraction of a second.
+#: times samples: a fraction of a second. Tests by a full model take longer than the search.
 _N_SMALLEST = 5
-_SHORT_SEARCH = 10**9
+_SHORT_SEARCH, _SHORT_SEARCH_IN_MODEL = 10**9, 10**6
 
 #: Fewer tests than this are done before a progress bar could be read.
 _MANY_TESTS = 1000
@@ -64,8 +64,8 @@ def find_interactions(
     """
     found = find_once(task, choice, checkpoint=checkpoint, progress=progress)
     caps, is_whole = task.caps, task.shard is None
-    # Tests by a full model take longer than the search.
-    is_short = caps.n_tests * task.study.n_samples <= _SHORT_SEARCH and task.comparison.model is None
+    bound = _SHORT_SEARCH if task.comparison.model is None else _SHORT_SEARCH_IN_MODEL
+    is_short = caps.n_tests * task.study.n_samples <= bound
     is_searched = bool(found.provenance["searchers"])  # nothing is, where no tuple has enough samples
     if len(found) or not (caps.is_default and is_whole and is_short and is_searched) or caps.method == "none":
         return found

@@ -73,6 +73,7 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "comparisons": len(selection.comparisons),
         "level": selection.settings["level"],
         "redundancy": None if selection.shortened is None else selection.shortened.threshold,
+        "meanOf": _mean_of(selection),
         "adjusted": selection.settings["p_adjust"] != "none",
         "runs": [
             {
@@ -92,6 +93,14 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "network": _network(selection, names),
     }
     return {"names": names.shown, **content}  # names are complete only now
+
+
+def _mean_of(selection: Selection) -> str:
+    """Name the numbers that the boxes of cells show."""
+    model = selection.provenance.get("model")
+    if model is None or selection.class_sizes:
+        return "mean of the outcome"
+    return "mean residual (higher: earlier events)" if model == "Cox" else "mean residual of the outcome"
 
 
 def _rows_that_fit(selection: Selection) -> list[int]:
@@ -237,6 +246,7 @@ def _null_fit(label: str, fit: NullFit, n_points: int) -> dict[str, Any]:
     return {
         "decision": _cut(label),
         "words": fit.summary(),
+        "drawn": not fit.is_exact,
         "reference": "contrast variables" if fit.n_contrast else "irrelevant variables",
         "fit": fit.label,
         "qq": {

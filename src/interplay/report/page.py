@@ -129,5 +129,7 @@ def _flat(entries: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     """Return a dict of dicts as names and values."""
     found: list[tuple[str, Any]] = []
     for name, value in entries.items():
+        if value in ("", [], ()):
+            continue  # no layout, no strata: nothing to say
         found += _flat(value, f"{prefix}{name} ") if isinstance(value, dict) else [(f"{prefix}{name}", value)]
     return found

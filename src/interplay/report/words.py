@@ -153,7 +153,7 @@ def _what_was_searched(selection: Selection) -> str:
     searched = f"The search covered {_looked_at(selection)}{size}{several}"
     if not selection.class_sizes:
         if times := selection.provenance.get("survival"):
-            return f"{first}. {searched}, and the outcome is times with {times['n_events']} events."
+            return f"{first}. {searched}, and the outcome is a time to an event ({times['n_events']} events)."
         return f"{first}. {searched}, and the outcome is a number{_middle(selection)}.{_note(selection)}"
     return f"{first}. {searched}, and the outcome has {_listed(selection.class_sizes, 'classes')}."
 
@@ -161,6 +161,8 @@ def _what_was_searched(selection: Selection) -> str:
 def _outcome_method(selection: Selection) -> str:
     if selection.class_sizes:
         return f"had {_listed(selection.class_sizes, 'classes')}"
+    if times := selection.provenance.get("survival"):
+        return f"was the time to an event, censored where there was none ({times['n_events']} events)"
     if selection.settings.get("scale") == "values":
         return f"was a number{_middle(selection)}, of which standardised values were compared"
     within = " within strata" if selection.provenance["strata"] else ""
@@ -453,8 +455,9 @@ def _short_list_method(selection: Selection) -> list[str]:
     return [
         f"Relevant variables with an association of at least {shortened.threshold:g} (absolute rank correlation, "
         "correlation ratio or Cramér's V) were grouped, and a short list was chosen from the most significant of each "
-        "group by forward selection: a variable was added if it was significant given those chosen before (Bonferroni "
-        f"over the candidates, level {selection.settings['level']:g}), and dropped if not significant given all others."
+        "group by forward selection: a variable was added if it was significant given natural splines of those chosen "
+        f"before (Bonferroni over the candidates, level {selection.settings['level']:g}), and dropped if it was not so "
+        "given all others."
     ]
 
 

@@ -231,7 +231,8 @@ def summary_html(found: Interactions) -> str:
 def _shown_rows(found: Interactions) -> pd.DataFrame:
     has_effect, name = bool(np.isfinite(found.tested.estimate).any()), effect_name(found.tested)
     in_cells = bool(np.isfinite(found.tested.residual).any())
-    effect = ["residual"] if not has_effect else [name, "ci_low", "ci_high"]
+    interval = ["ci_low", "ci_high"] if np.isfinite(found.tested.ci_low).any() else []  # none by permutations
+    effect = ["residual"] if not has_effect else [name, *interval]
     effect = [_EFFECT, "cell"] if in_cells and np.isfinite(found.tested.cell_effect).any() else effect
     effect += ["cell"] if in_cells and "cell" not in effect else []
     first = [] if found.first is None else ["first_p_value", *([f"first_{name}"] if has_effect else [])]

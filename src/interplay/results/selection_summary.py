@@ -68,8 +68,8 @@ def _on_clumps(selection: Selection) -> list[str]:
     if n_leads == n:
         return []
     return [
-        f"Note: the {n} relevant variables are {n_leads} {'signal' if n_leads == 1 else 'signals'}: the others are "
-        f"correlated with a stronger one (r² ≥ {selection.clump_r2:g}); clumps() lists them."
+        f"With a looser bar, a correlation of r² ≥ {selection.clump_r2:g} with a stronger variable, the {n} are "
+        f"{n_leads} {'signal' if n_leads == 1 else 'signals'}: clumps() lists them."
     ]
 
 

@@ -57,7 +57,8 @@ def short_list_lines(selection: Selection) -> list[str]:
     redundant = (
         f"No two of them are redundant (association of {shortened.threshold:g} or more)."
         if n_groups == n
-        else f"They form {n_groups} groups of redundant variables (association of {shortened.threshold:g} or more)."
+        else f"They form {n_groups} {'group' if n_groups == 1 else 'groups'} of redundant variables (association of "
+        f"{shortened.threshold:g} or more)."
     )
     if shortened.note:
         return [redundant, f"There is no short list: {shortened.note}."]

@@ -28,14 +28,15 @@ function drawBox(group, x, y, size, { n, numbers }, { mean, low, span, furthest 
   if (written) group.append(svg("text", { class: "count", x: middle, y: y + size - 5, "text-anchor": "middle" }, `n = ${n}`));
 }
 
-const numberText = (value) => String(Number(value.toPrecision(3)));
+// Rounding errors of a mean of residuals are 0.
+const numberText = (value) => String(Math.abs(value) < 1e-5 ? 0 : Number(value.toPrecision(3)));
 
 function boxLegend({ mean, furthest }) {
-  return el("div", { class: "legend" }, el("span", {}, "mean of the outcome"), el("span", { class: "between" }, numberText(mean - furthest), el("span", { class: "scale" }), numberText(mean + furthest)), el("span", {}, `(middle: ${numberText(mean)}, as in all samples)`), el("span", {}, "boxes: quartiles and median"));
+  return el("div", { class: "legend" }, el("span", {}, data.meanOf), el("span", { class: "between" }, numberText(mean - furthest), el("span", { class: "scale" }), numberText(mean + furthest)), el("span", {}, `(middle: ${numberText(mean)}, as in all samples)`), el("span", {}, "boxes: quartiles and median"));
 }
 
 function boxWords(cells, where) {
   const seen = cells.filter(({ n }) => n > 0).sort((a, b) => a.numbers[5] - b.numbers[5]);
   const part = (cell) => `${numberText(cell.numbers[5])} where ${where(cell)}`;
-  return `Mean of the outcome: ${numberText(numberScale(cells).mean)} in all samples, from ${part(seen[0])} to ${part(seen[seen.length - 1])}.`;
+  return `${data.meanOf[0].toUpperCase()}${data.meanOf.slice(1)}: ${numberText(numberScale(cells).mean)} in all samples, from ${part(seen[0])} to ${part(seen[seen.length - 1])}.`;
 }

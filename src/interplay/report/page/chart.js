@@ -50,7 +50,7 @@ function scale({ low, high, log }, start, end) {
 
 // Axes: {low, high, log, label}. Returns the picture, the part to draw in, and both scales.
 function frame(width, height, xAxis, yAxis, description) {
-  const [left, right, top, bottom] = [52, 16, 8, 42];
+  const [left, right, top, bottom] = [yAxis.wide ? 66 : 52, 16, 8, 42];
   const x = scale(xAxis, left, width - right);
   const y = scale(yAxis, height - bottom, top);
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": description });

@@ -5,7 +5,7 @@ function drawCorrelation(width, open) {
   const n = members.length;
   if (n < 2) return el("p", {}, nRelevant > 1 ? "Correlations were not stored, because there are too many relevant variables." : "This picture needs at least two relevant variables.");
   const longest = Math.max(...members.map((row) => Math.min(Array.from(names[row]).length, 11)));
-  let margin = 10 + 7.2 * longest;
+  let margin = 12 + 7.8 * longest;
   let size = Math.min(64, (Math.min(width, 520) - margin) / n);
   const named = size >= 9;
   if (!named) [margin, size] = [2, (Math.min(width, 520) - 2) / n];

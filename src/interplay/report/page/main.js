@@ -14,7 +14,9 @@ drawnToFit(byId("p-values"), (width) => drawPValues(width, openVariable));
 drawnToFit(byId("network"), (width) => drawNetwork(width, openVariable));
 drawnToFit(byId("correlation"), (width) => drawCorrelation(width, openVariable));
 
-let fit = data.nullFits[0];
+// Exact tests fit nothing: they are not drawn, unless there is nothing else.
+const isDrawn = ({ drawn }) => drawn || !data.nullFits.some((each) => each.drawn);
+let fit = data.nullFits.find(isDrawn);
 const redrawFit = [drawnToFit(byId("qq"), (width) => drawQq(width, fit)), drawnToFit(byId("histogram"), (width) => drawHistogram(width, fit))];
 const choices = [...document.querySelectorAll(".run-choice")];
 function chooseFit(number) {
@@ -24,11 +26,11 @@ function chooseFit(number) {
   for (const redraw of redrawFit) redraw();
 }
 for (const choice of choices) {
-  choice.hidden = data.nullFits.length < 2;
-  choice.querySelector("select").append(...data.nullFits.map(({ decision }, i) => el("option", { value: i }, cut(decision, 60))));
+  choice.hidden = data.nullFits.filter(isDrawn).length < 2;
+  choice.querySelector("select").append(...data.nullFits.flatMap((each, i) => (isDrawn(each) ? [el("option", { value: i }, cut(each.decision, 60))] : [])));
   choice.querySelector("select").addEventListener("change", (event) => chooseFit(Number(event.target.value)));
 }
-chooseFit(0);
+chooseFit(data.nullFits.indexOf(fit));
 byId("null-words").textContent = data.nullFits.map(({ decision, words }) => (data.nullFits.length > 1 ? `${decision}\n${words}` : words)).join("\n\n")
   + (several && data.runs.length > data.nullFits.length ? `\n\n(the first ${data.nullFits.length} of ${data.runs.length} comparisons)` : "");
 

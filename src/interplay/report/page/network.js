@@ -21,7 +21,7 @@ function drawNetwork(width, open) {
   // Few variables need little room.
   const height = Math.min(nodes.length > 40 ? 620 : 440, width * (nodes.length > 40 ? 1.1 : 0.85), 110 + 26 * nodes.length);
   const above = 26;
-  const span = Math.min(width - 88, 150 * Math.sqrt(nodes.length));
+  const span = Math.min(width - 112, 150 * Math.sqrt(nodes.length));
   const px = x.map((place) => (width - span) / 2 + place * span);
   const py = y.map((place) => above + place * (height - 2 * above));
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": `Network of ${nodes.length} variables; ${interacts.filter(Boolean).length} of ${edges.length} lines are interactions` });

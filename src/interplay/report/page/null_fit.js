@@ -1,11 +1,13 @@
 // How well the null distribution fits: expected against fitted p, and how often each p occurs.
 
-function drawQq(width, { qq, reference }) {
+function drawQq(width, fit) {
+  const { qq, reference } = fit;
   const n = qq.expected.length;
+  if (!fit.drawn) return el("p", {}, "p-values are exact: no null distribution was fitted.");
   if (!n) return el("p", {}, "There are no reference variables, so no null distribution was fitted.");
   const low = 10 ** Math.floor(Math.log10(Math.min(qq.expected[0], qq.observed[0])));
   const axis = (label) => ({ low, high: 1, log: true, label });
-  const chart = frame(width, 320, axis("expected p"), axis("fitted p"), `Fitted against expected p-values of the ${reference}`);
+  const chart = frame(width, 320, axis("expected p"), { ...axis("fitted p"), wide: true }, `Fitted against expected p-values of the ${reference}`);
   const xs = qq.expected.map(chart.x);
   const inRange = (p) => chart.y(Math.max(p, low));
   const band = lineThrough([...xs, ...[...xs].reverse()], [...qq.low.map(inRange), ...[...qq.high].reverse().map(inRange)]);

@@ -11,7 +11,7 @@ from interplay.statistics.effects.estimate import Estimate
 _LONGEST = 30
 
 #: Where neither the variable nor its partners show a direction.
-NO_TREND = "no trend"
+NO_TREND = "no clear trend"
 
 
 def class_in_words(label: str, target: str) -> str:
