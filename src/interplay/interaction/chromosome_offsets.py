@@ -59,7 +59,7 @@ class ChromosomeOffsets:
         """
         some = [c for c in chromosomes if c != NOWHERE]
         if len(some) == 1:
-            return self.left_out[some[0]]
+            return np.asarray(self.left_out[some[0]])
         total = self.left_out.sum(axis=0) / (len(self.labels) - 1)
         return np.asarray(total - sum(total - self.left_out[c] for c in some))
 

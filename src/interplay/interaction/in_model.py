@@ -66,7 +66,7 @@ def in_model(
 
     def alone(kept: TupleTests) -> FloatArray:
         def levels_of(v: int, d: int) -> IntArray:
-            return coded.coder.codes_of(d, np.array([v])).codes[0].astype(np.int64)
+            return np.asarray(coded.coder.codes_of(d, np.array([v])).codes[0], dtype=np.int64)
 
         return hazards_alone(kept, model, lambda v: int(n_levels[v]), levels_of)
 

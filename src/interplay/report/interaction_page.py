@@ -44,6 +44,10 @@ _CONTROLS = (
     'Download CSV</button><span id="row-status" role="status" aria-live="polite"></span></div>'
 )
 
+#: In this order: a script may use the scripts before it.
+_SCRIPTS = ("theme.js", "interactions.js")
+_SCRIPTS_OF_TIMES = ("elements.js", "chart.js", "survival.js", "tuple_curves.js")
+
 _ABOUT_CURVES = (
     " Curves are Kaplan and Meier's estimates, not adjusted for covariates, with events and samples of each cell."
 )
@@ -58,7 +62,7 @@ def interactions_page(result: Interactions) -> str:
         "interactions.html",
         result,
         styles=["report.css", "interactions.css"],
-        script=joined_scripts(["theme.js", "elements.js", "chart.js", "survival.js", "interactions.js"]),
+        script=joined_scripts([*_SCRIPTS, *(_SCRIPTS_OF_TIMES if result.survival_curves else ())]),
         curves=_curves(result),
         summary="\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary_sentences(result)),
         headline=escape(result.headline()),

@@ -213,11 +213,11 @@ def _test_all(
         kept.append(of_cells)
         if study.survival is not None and of_cells is not None:
             curves[row] = tuple_curves(study.survival, samples.known, samples.levels, of_cells)
-    tests: TestedTuples | TestedNumbers | TestedTimes = kind.joined(parts)
-    if model is not None:
-        alone = partial(hazards_alone, model=model, n_levels=n_levels, levels_of=levels_of)
-        tests = with_model_tests(tests, by_model, model, outcome, alone)
-    return tests, kept, curves
+    tests: TestedTuples | TestedNumbers = kind.joined(parts)
+    if model is None:
+        return tests, kept, curves
+    alone = partial(hazards_alone, model=model, n_levels=n_levels, levels_of=levels_of)
+    return with_model_tests(tests, by_model, model, outcome, alone), kept, curves
 
 
 def _tested_table(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> TestedTuples:

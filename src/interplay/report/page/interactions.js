@@ -36,9 +36,3 @@ if (table) {
   window.addEventListener("beforeprint", () => { root.dataset.theme = "light"; for (const line of lines) line.hidden = false; });
   window.addEventListener("afterprint", () => { setTheme(); show(); });
 }
-
-// Of times, the curves of the cells of each tuple that is shown.
-const curvesOf = JSON.parse(byId("curves")?.textContent ?? "[]");
-for (const chart of document.querySelectorAll(".chart[data-tuple]")) {
-  drawnToFit(chart, (width) => drawSurvival(width, curvesOf[Number(chart.dataset.tuple)], ({ where }) => where));
-}
