@@ -191,7 +191,8 @@ def main() -> None:
                     jobs += [(*size, fold, names) for fold in range(N_FOLDS)]
     asked = f"--tables {given.tables} --vars {' '.join(map(str, given.vars))} --samples {given.samples}"
     command = f"python benchmarks/interaction_features.py {asked}"
-    jobs.sort(key=lambda job: (job[2] > WIDE, "three" in job[0] and job[2] > MOST_FOR_EBM, job[1]))
+    # The longest ones last.
+    jobs.sort(key=lambda job: ("three" in job[0] and job[2] > MOST_FOR_EBM, job[2] > WIDE, job[1]))
     about = stamp()
     folds = json.loads(Path(given.save).read_text())["folds"] if given.go_on else []
     done = {tuple(row[name] for name in ("problem", "permuted", "vars", "seed", "fold")) for row in folds}

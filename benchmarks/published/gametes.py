@@ -161,7 +161,11 @@ def losses(rows: list[dict[str, Any]]) -> str:
     text = f"**Losses.** Of {len(compared)} settings with peers: {'; '.join(words)}."
     if missed:
         text += f" `interactions` finds the tuple in no table of {missed}."
+    worst = max(rows, key=lambda row: row["false tuples"])
+    if worst["false tuples"]:
+        where = f"{worst['loci']} loci and {worst['samples']} samples"
+        text += f" Most false tuples are listed with {where}: {worst['false tuples']:.2f} per table."
     return text + (
         " A tuple is tested only with at least 8 samples per parameter of the hypothesis: genotypes of five loci need "
-        "about 1700."
+        "about 1700. `select` looks at quadruples at most, and so finds no locus of a pure quintuple."
     )

@@ -35,14 +35,15 @@ def test_a_table_of_gametes_without_peers(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_losses_are_told() -> None:
     rows = [
-        {"loci": 2, "samples": 200, "tuple": 1.0, "select": 0.5, "ReliefF": 1.0, "MultiSURF": 0.5},
-        {"loci": 5, "samples": 1600, "tuple": 0.0, "select": 0.0},
+        {"loci": 2, "samples": 200, "tuple": 1.0, "false tuples": 0.5, "select": 0.5, "ReliefF": 1.0, "MultiSURF": 0.5},
+        {"loci": 5, "samples": 1600, "tuple": 0.0, "false tuples": 0.0, "select": 0.0},
     ]
     text = gametes.losses(rows)
     assert (
         "Of 1 settings with peers: ReliefF, told how many loci there are, names more of them than `select` in 1" in text
     )
     assert "in no table of 5 loci and 1600 samples." in text
+    assert "with 2 loci and 200 samples: 0.50 per table" in text
 
 
 @pytest.mark.parametrize(("form", "line"), [("dense", "0 1 3"), ("pairs", "2:1 3:3"), ("numbers", "2 3")])
