@@ -57,10 +57,13 @@ class LevelDosages:
     dosages : (most levels, n_vars) float64
     known : (most levels, n_vars) float64
         1 for a level that is tested, 0 for one of missing values that tests leave out, and beyond a variable's levels.
+    are_all_known : bool
+        Whether tests leave no level out.
     """
 
     dosages: FloatArray
     known: FloatArray
+    are_all_known: bool
 
     @classmethod
     def of(cls, coder: Coder, *, omit_missing: bool) -> LevelDosages:
@@ -76,7 +79,7 @@ class LevelDosages:
             of_levels = of_levels - of_levels.mean()
             scaled = of_levels / max(np.abs(of_levels).max(), np.finfo(float).tiny)
             dosages[:n, variables], known[:n, variables] = scaled[:, np.newaxis], 1.0
-        return cls(dosages, known)
+        return cls(dosages, known, bool((tested == n_levels).all()))
 
 
 class ProductScreen:
@@ -148,7 +151,9 @@ class ProductScreen:
         for places, cells in self._cells(pairs):
             a, b = pairs[places].T
             n_a, n_b = cells.n.shape[1:3]
-            tested = cells.in_known(self._levels.known[:n_a, a], self._levels.known[:n_b, b])
+            tested = cells
+            if not self._levels.are_all_known:
+                tested = cells.in_known(self._levels.known[:n_a, a], self._levels.known[:n_b, b])
             n_omitted = self._planes.n_samples - tested.n.sum(axis=(0, 1, 2)).astype(np.int64)
             squares = self._largest_squares[-1] - self._largest_squares[n_omitted]
             ratio, uncertain = product_ratios(
