@@ -38,6 +38,10 @@ _MAX_FITS = 3
 #: A neighbour has an effect beside the cells of the members if p times the number of neighbours is below this.
 _BESIDE_CELLS = 0.02
 
+#: Beside a column that explains why members are correlated, an interaction must have a p-value below this: of a hidden
+#: cause in a region of linked columns, some of the interaction is left beside one of these columns.
+_BESIDE_BRIDGE = 5e-4
+
 #: Neighbours that explain jointly, at most.
 _MAX_JOINT = 4
 
@@ -214,7 +218,7 @@ class _Tuple:
             return False
         if (self._p_values(self._screen.beside_cells) < _BESIDE_CELLS / self._neighbours.n).any():
             return False
-        return any(self._p_beside([c])[1] < _WORTH_A_FIT for c in bridges)
+        return any(self._p_beside([c])[1] < _BESIDE_BRIDGE for c in bridges)
 
     def _p_values(self, statistics: FloatArray, size: int | None = None) -> FloatArray:
         """Return p-values of statistics of the screen: of neighbours, or of `size` columns of the interaction."""
