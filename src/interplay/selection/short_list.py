@@ -13,6 +13,7 @@ from interplay.codes.rank_scores import mid_rank_scores, normal_scores
 from interplay.results.selection import Selection
 from interplay.selection.runs import SearchedSelection
 from interplay.statistics.association import Associations
+from interplay.statistics.given_test import centred_within
 from interplay.statistics.score_test import class_targets
 from interplay.statistics.short_list import ShortList, Unit, choose_short_list
 from interplay.statistics.smooth_columns import spline_columns
@@ -54,7 +55,8 @@ def make_short_list(found: Selection, data: SearchedSelection) -> ShortList:
     columns = _Columns(found, study.table)
     singles = columns.units_of(candidates)
     tuples = columns.of_tuples(dict(zip(found.ranked.tolist(), representative.tolist(), strict=True)))
-    beside = {v: columns.of_variable(v) for unit in tuples for v in unit.members}
+    design = np.empty((0, study.table.n_samples)) if study.covariates is None else study.covariates.design.T
+    beside = {v: _with_products(columns.of_variable(v), design) for unit in tuples for v in unit.members}
     with one_blas_thread():
         listed = choose_short_list(
             singles,
@@ -94,6 +96,19 @@ def _smooth(design: FloatArray) -> FloatArray:
     """Return the columns of covariates and the bends of their splines: an effect of theirs may be no straight line."""
     bends = [spline_columns(column).T[1:] for column in design.T if len(np.unique(column)) > _FEW_VALUES]
     return np.vstack([design.T, *bends])
+
+
+def _with_products(rows: FloatArray, design: FloatArray) -> FloatArray:
+    """Return the columns of a variable, and their products with covariates.
+
+    A variable that resembles a covariate would else be listed for an interaction of the covariate with a partner.
+    """
+    if not 0 < len(rows) * len(design) <= _MAX_COLUMNS:
+        return rows
+    products = (rows[:, np.newaxis] * centred_within(design, np.zeros(design.shape[1], dtype=np.int64))).reshape(
+        -1, rows.shape[1]
+    )
+    return np.vstack([rows, products])
 
 
 def _targets(study: Study) -> FloatArray:
