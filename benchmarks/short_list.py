@@ -1,13 +1,13 @@
 """The short list of `select` beside forward selection, on six tables; and its variables too many, where truth is known.
 
-    python benchmarks/short_list.py [--jobs N] [--tables N] [--repetitions N]
+    python benchmarks/short_list.py [--jobs N] [--tables N] [--repetitions N] [--of-times N]
 
 Tables: scikit-learn's breast cancer, wine, diabetes and iris, its digits 3 and 8, and one like Madelon. In each of five
 folds, variables are chosen from four fifths of the samples, and a model of these (logistic or linear regression, and a
 random forest, which sees interactions) is scored in the last fifth: with all relevant variables, the short list, as
 many variables by forward selection (scikit-learn's SequentialFeatureSelector, cross-validated), and as many of the
-smallest p-values. Truth: tables of 20 variables, three of which matter, with correlated copies of these; counted are
-lists with a variable that does not matter given the others, and the causes found.
+smallest p-values. Truth: tables of causes, copies of these and noise (short_list_truth.py); counted are lists with a
+variable that does not matter given the others, and the causes found.
 
 Writes benchmarks/results/short_list.json, with the command and versions that made it.
 """
@@ -26,6 +26,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from short_list_truth import KINDS, SETTINGS, SIZES, short_list_of
 
 RESULTS = Path(__file__).parent / "results" / "short_list.json"
 N_FOLDS = 5
@@ -113,26 +115,14 @@ def forest(is_number: bool) -> Any:
     return (RandomForestRegressor if is_number else RandomForestClassifier)(100, random_state=0)
 
 
-def known_truth(job: tuple[str, int]) -> dict[str, int]:
-    """Return how many causes are in the short list of one table, and whether there is a variable too many."""
-    import interplay
-
-    kind, seed = job
-    rng = np.random.default_rng(seed)
-    n = 400
-    causes = rng.normal(size=(3, n))
-    copies = [cause + noise * rng.normal(size=n) for cause in causes for noise in (0.5, 1.0, 1.5)]
-    X = np.column_stack([*causes, *copies, rng.normal(size=(n, 8))])
-    signal = 0.8 * causes.sum(axis=0)
-    if kind == "numbers":
-        y: Any = signal + rng.normal(size=n)
-    elif kind == "classes":
-        y = rng.random(n) < 1 / (1 + np.exp(-1.5 * signal))
-    else:
-        y = (rng.exponential(np.exp(-signal)), rng.random(n) < 0.7)
-    result = interplay.select(X, y, random_state=seed, dimensions=(1, 2))
-    listed = {int(name[1:]) for name in result.short_list}
-    return {"causes": len(listed & {0, 1, 2}), "too many": int(bool(listed - {0, 1, 2})), "listed": len(listed)}
+def _rates(found: pd.DataFrame) -> dict[str, Any]:
+    return {
+        "tables": len(found),
+        "with a variable too many": int(found["too many"].sum()),
+        "with noise": int(found["noise listed"].sum()),
+        "share of causes listed": round(float(found["causes listed"].sum() / found["causes"].sum()), 3),
+        "mean length": round(float(found["listed"].mean()), 2),
+    }
 
 
 def main() -> None:
@@ -140,25 +130,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--tables", type=int, default=len(TABLES))
-    parser.add_argument("--repetitions", type=int, default=200)
+    parser.add_argument("--repetitions", type=int, default=25, help="tables of known truth of each kind and size")
+    parser.add_argument("--of-times", type=int, default=8, help="the same of times, whose models take longer")
+    parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     import sklearn
 
     import interplay
 
-    jobs = [(kind, seed) for kind in ("numbers", "classes", "times") for seed in range(arguments.repetitions)]
+    jobs = [
+        (setting, kind, n, arguments.seed + i)
+        for setting in SETTINGS
+        for n in SIZES
+        for kind in KINDS
+        for i in range(arguments.of_times if kind == "times" else arguments.repetitions)
+    ]
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        truths = list(pool.map(known_truth, jobs))
+        truths = list(pool.map(short_list_of, jobs))
         tables = list(pool.map(compare, TABLES[: arguments.tables]))
-    truth = {}
-    for kind in ("numbers", "classes", "times"):
-        of_kind = [found for (each, _), found in zip(jobs, truths, strict=True) if each == kind]
-        truth[kind] = {
-            "tables": len(of_kind),
-            "share with a variable too many": float(np.mean([found["too many"] for found in of_kind])),
-            "mean causes of 3": float(np.mean([found["causes"] for found in of_kind])),
-        }
+    found = pd.concat(
+        [pd.DataFrame(jobs, columns=["setting", "kind", "samples", "seed"]), pd.DataFrame(truths)], axis=1
+    )
+    truth = {
+        "all": _rates(found),
+        **{
+            f"{by}: {value}": _rates(some) for by in ("setting", "kind", "samples") for value, some in found.groupby(by)
+        },
+    }
     made = {
         "command": f"python benchmarks/short_list.py {' '.join(sys.argv[1:])}".strip(),
         "interplay": interplay.__version__,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import Any
 
 from scipy.stats import binom
 
@@ -45,17 +46,20 @@ def main() -> int:
             found = f"{len(result['relevant'])} of {result['n_vars']} relevant"
             false = f"{len(result['false'])} of {result['n_shuffled']} shuffled"
             print(f"{table.package} {table.name}: {found}, {false}, {result['seconds']} s: {said}", flush=True)
-    tables = [done[table.package, table.name] for table in TABLES if (table.package, table.name) in done]
-    if not asked.page:
-        write_result(
-            "real_tables", {"made_by": "python -m benchmarks.real_tables", "seed": asked.seed, "tables": tables}
-        )
+            # After each table, so that a run that is stopped leaves its results.
+            how = {"made_by": "python -m benchmarks.real_tables", "seed": asked.seed}
+            write_result("real_tables", {**how, "tables": _in_order(done)})
+    tables = _in_order(done)
     write_page(tables)
     n_false = sum(bool(entry["false"]) for entry in tables)
     too_many = n_false > binom.ppf(0.99, len(tables), 0.05)
     if too_many:
         print(f"shuffled columns are found in {n_false} of {len(tables)} tables: more than 5 % by more than chance")
     return int(too_many or any(entry["wrong"] for entry in tables))
+
+
+def _in_order(done: dict[tuple[str, str], dict[str, Any]]) -> list[dict[str, Any]]:
+    return [done[table.package, table.name] for table in TABLES if (table.package, table.name) in done]
 
 
 if __name__ == "__main__":

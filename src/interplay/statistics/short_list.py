@@ -2,9 +2,13 @@
 
 A unit is a variable (its scores, or a column for each level but one) or an interacting tuple (a column for each cell).
 At each step every unit that is left is tested given all that are chosen, and the one with the smallest p-value is added
-if its p-value, times the number of units tested, is below the significance level. Tuples come second, each given its
-members as well. At the end, units that are not significant given all others are dropped. While the chosen units are not
-sufficient, steps only add; once they are, the next step adds a unit with a probability of at most the level.
+if its p-value, times the number of units, is below the significance level. Tuples come second, each given its members
+as well. At the end, units that do not pass the same bar given all others are dropped: a variable that stood in for a
+cause, and was added before it, goes. While the chosen units are not
+sufficient, steps only add; once they are, the next step adds a unit with a probability of about the level.
+
+A chosen unit is given with more columns than it is tested by (splines, finer cells): else a variable that resembles it
+would be added for an effect of the chosen one that is no straight line in its scores.
 """
 
 from __future__ import annotations
@@ -23,6 +27,9 @@ from interplay.statistics.given_test import centred_within
 
 #: At most this share of the samples, and this number, are columns of chosen units.
 _MAX_SHARE, _MAX_COLUMNS = 0.1, 200
+
+#: The same with the further columns by which chosen units are given: the first ones chosen have them.
+_MAX_GIVEN_SHARE, _MAX_GIVEN = 0.2, 400
 
 #: Others leave less than this share of a column's variance: they determine it.
 _NOTHING_LEFT = 1e-8
@@ -61,10 +68,21 @@ class ShortList:
 
 
 class Unit(NamedTuple):
-    """A variable or a tuple: numbers of its members, and its columns, (n_columns, n_samples)."""
+    """A variable or a tuple.
+
+    Attributes
+    ----------
+    members : tuple of int
+        Numbers of the variables.
+    columns : (n_columns, n_samples) float64
+        By which it is tested.
+    further : (n_further, n_samples) float64, optional
+        Beside these, when other units are tested given it: splines, finer cells.
+    """
 
     members: tuple[int, ...]
     columns: FloatArray
+    further: FloatArray | None = None
 
 
 class Listed(NamedTuple):
@@ -81,6 +99,7 @@ def choose_short_list(
     *,
     level: float,
     beside: Mapping[int, FloatArray] | None = None,
+    alternatives: Mapping[int, Sequence[Unit]] | None = None,
     strata: IntArray | None = None,
     always: FloatArray | None = None,
 ) -> list[Listed]:
@@ -96,6 +115,9 @@ def choose_short_list(
         Probability of one unit too many; half of it is for tuples where there are some.
     beside : mapping, optional
         Columns of single variables by their numbers: tuples are tested given those of their members.
+    alternatives : mapping, optional
+        By the number of a variable, others that are redundant with it: when it is chosen, the one of them all that says
+        most given the chosen ones takes its place.
     strata : (n_samples,) int64, optional
         All columns are centred within strata.
     always : (n_columns, n_samples) float64, optional
@@ -115,9 +137,10 @@ def choose_short_list(
     given = np.empty((0, targets.shape[1])) if always is None else always
     study = _Study(centred_within(targets, codes), codes, given, beside or {})
     share = level / 2 if tuples else level
-    chosen = study.forward([], list(singles), share)
-    chosen = study.forward(chosen, list(tuples), share)
-    return study.pruned(chosen, level)
+    bars = [math.log(share / max(len(units), 1)) for units in (singles, tuples)]
+    chosen = study.forward([], list(singles), bars[0], alternatives or {})
+    chosen = study.forward(chosen, list(tuples), bars[1], {})
+    return study.pruned(chosen, *bars)
 
 
 class _Study:
@@ -130,33 +153,39 @@ class _Study:
         self.always = centred_within(always, codes)
         self.n_free = targets.shape[1] - int(codes.max(initial=0)) - 1
         self.most = int(min(_MAX_SHARE * targets.shape[1], _MAX_COLUMNS))
+        self.most_given = int(min(_MAX_GIVEN_SHARE * targets.shape[1], _MAX_GIVEN))
 
-    def forward(self, chosen: list[Unit], left: list[Unit], level: float) -> list[Unit]:
-        """Add units while the best one is significant."""
+    def forward(
+        self, chosen: list[Unit], left: list[Unit], bar: float, alternatives: Mapping[int, Sequence[Unit]]
+    ) -> list[Unit]:
+        """Add units while ln p of the best one is below the bar."""
         chosen, left = list(chosen), list(left)
         while left and sum(len(unit.columns) for unit in chosen) < self.most:
             log_p = self.log_p_of(left, chosen)
             best = int(np.argmin(log_p))
-            if not log_p[best] + math.log(len(left)) < math.log(level):
+            if not log_p[best] < bar:
                 break
-            chosen.append(left.pop(best))
+            unit = left.pop(best)
+            same = [unit, *alternatives.get(unit.members[0], ())]
+            chosen.append(same[int(np.argmin(self.log_p_of(same, chosen)))] if len(same) > 1 else unit)
         return chosen
 
-    def pruned(self, chosen: list[Unit], level: float) -> list[Listed]:
-        """Drop units, the least significant first, until each is significant given all others."""
+    def pruned(self, chosen: list[Unit], bar_of_single: float, bar_of_tuple: float) -> list[Listed]:
+        """Drop units, the least significant first, until ln p of each given all others is below its bar."""
         while chosen:
             log_p = [
                 self.log_p_of([unit], chosen[:place] + chosen[place + 1 :])[0] for place, unit in enumerate(chosen)
             ]
-            worst = int(np.argmax(log_p))
-            if log_p[worst] < math.log(level):
+            bars = [bar_of_single if len(unit.members) == 1 else bar_of_tuple for unit in chosen]
+            worst = int(np.argmax(np.subtract(log_p, bars)))
+            if log_p[worst] < bars[worst]:
                 return [Listed(unit, value) for unit, value in zip(chosen, log_p, strict=True)]
             chosen = chosen[:worst] + chosen[worst + 1 :]
         return []
 
     def log_p_of(self, units: list[Unit], chosen: list[Unit]) -> list[float]:
         """Return ln p of units given others, and, of tuples, given their members."""
-        base = np.vstack([self.always, *(centred_within(unit.columns, self.codes) for unit in chosen)])
+        base = self._given(chosen)
         basis = orthonormal(base)
         targets = orthonormal(beyond(self.targets, basis))
         found = []
@@ -168,6 +197,16 @@ class _Study:
             wider = orthonormal(np.vstack([base, *own]))
             found.append(self._log_p(unit, wider, orthonormal(beyond(self.targets, wider))))
         return found
+
+    def _given(self, chosen: list[Unit]) -> FloatArray:
+        """Return the columns of chosen units, and further ones while there is room."""
+        columns = [self.always, *(centred_within(unit.columns, self.codes) for unit in chosen)]
+        room = self.most_given - sum(map(len, columns))
+        for unit in chosen:
+            if unit.further is not None and len(unit.further) <= room:
+                columns.append(centred_within(unit.further, self.codes))
+                room -= len(unit.further)
+        return np.vstack(columns)
 
     def _log_p(self, unit: Unit, basis: FloatArray, targets: FloatArray) -> float:
         added = orthonormal(beyond(centred_within(unit.columns, self.codes), basis))

@@ -80,7 +80,7 @@ def observed_events(column: Column, values: Any, *, name: str | None, wanted: st
     by_name = f", or {chosen!r} in place of the column's name (--event {chosen})" if chosen else ""
     raise ValueError(
         f"{rule}; the values{called} are {_listed(texts, counts.tolist())}: if {compared} is the event, give "
-        f"y=(time, event == {compared}){by_name}"
+        f"y=(time, event == {compared}){by_name}{'; likewise for another value' if len(texts) > 2 else ''}"
     )
 
 
