@@ -247,7 +247,7 @@ def write(path: Path | None, found: list[dict[str, object]], before: dict[str, A
         again = {key_of(cell) for cell in found}
         runs, kept = (before["runs"], before["cells"]) if before else ([], [])
         kept = [cell for cell in kept if key_of(cell) not in again]
-        content = {"runs": [*runs, about], "cells": [*kept, *found]}
+        content = (before or {}) | {"runs": [*runs, about], "cells": [*kept, *found]}
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
