@@ -26,8 +26,8 @@ class Work:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.tested = self.bootstrapped = self.looked_at = self.bounded = 0
         self._count(monkeypatch, tests, "tested_tables", "tested", 0)
-        self._count(monkeypatch, table_tests, "bartlett_factors", "bootstrapped", 0)
-        self._count(monkeypatch, of_tables, "rough_factors", "looked_at", 0)
+        self._count(monkeypatch, table_tests, "drawn_g2", "bootstrapped", 0)
+        self._count(monkeypatch, of_tables, "roughly_drawn_g2", "looked_at", 0)
         self._count(monkeypatch, prospects, "largest_g2", "bounded", 0)
 
     def _count(self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, attribute: str, place: int) -> None:
@@ -117,11 +117,12 @@ def test_factors_that_are_given_up_are_above_the_highest() -> None:
     for one in tables:
         np.add.at(one[0], (*rng.permuted(X, axis=0).T, y), 1)
     df, seeds = np.full(30, 16), [[0, *one.ravel().tolist()] for one in tables]
-    exact = bootstrap.bartlett_factors(tables, df, seeds=seeds)
-    rough = bootstrap.rough_factors(tables, df, np.full(30, np.inf), seeds=seeds)
-    np.testing.assert_allclose(rough, exact, rtol=1e-9)
-    some = bootstrap.rough_factors(tables, df, np.full(30, 1.1), seeds=seeds, n_threads=2)
-    assert (exact[np.isinf(some)] > 1.1).all()
+    exact = bootstrap.drawn_g2(tables, df, seeds=seeds)
+    rough = bootstrap.roughly_drawn_g2(tables, df, np.full(30, np.inf), seeds=seeds)
+    for values, expected in zip(rough, exact, strict=True):
+        np.testing.assert_allclose(values, expected, rtol=1e-7)
+    some = bootstrap.roughly_drawn_g2(tables, df, np.full(30, 1.1), seeds=seeds, n_threads=2).factor
+    assert (exact.factor[np.isinf(some)] > 1.1).all()
     assert np.isinf(some).any()
 
 

@@ -168,10 +168,10 @@ def interactions(
     Notes
     -----
     With two levels and two classes, p-values are exact (Zelen's test). Otherwise a p-value is the larger of two: that
-    of χ² at the effective degrees of freedom, and that of a bootstrap (Bartlett's correction, 200 tables). The
-    bootstrap is made if the p-value of χ² is at most 0.001 or could be significant, and up to 0.05 if fewer than 5
-    samples are expected in an entry of the table. Tuples with fewer than 8 samples per parameter of the hypothesis are
-    not tested: p = 1.
+    of χ² at the effective degrees of freedom, and that of a bootstrap (Bartlett's correction, 200 tables; where an
+    expected count is below 1, a gamma distribution with the bootstrap's mean and variance). The bootstrap is made if
+    the p-value of χ² is at most 0.001 or could be significant, and up to 0.05 if fewer than 5 samples are expected in
+    an entry of the table. Tuples with fewer than 8 samples per parameter of the hypothesis are not tested: p = 1.
 
     An outcome of numbers is tested by F, of normal scores of its ranks or of its values (`scale`). Cells of fewer than
     5 samples, or of more where most samples have one value, are no part of the hypothesis. A significant tuple is

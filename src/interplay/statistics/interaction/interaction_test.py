@@ -11,7 +11,7 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, check_real
 from interplay.base.chi_squared import log_chi2_tail
-from interplay.statistics.interaction.bootstrap import N_BOOTSTRAP, bartlett_factors
+from interplay.statistics.interaction.bootstrap import N_BOOTSTRAP, drawn_g2
 from interplay.statistics.interaction.effect import (
     LargestResidual,
     LogOddsRatio,
@@ -130,14 +130,15 @@ def interaction_test(
     below = np.log(np.maximum(np.broadcast_to(bootstrap_below, n_tuples), math.ulp(0.0)))
     rows = np.flatnonzero((method == "chi2") & (df > 0) & (log_p <= below))
     tables_drawn_from, seeds = bootstrap_input(by_stratum[rows], random_state)
-    factors = bartlett_factors(tables_drawn_from, df[rows], seeds=seeds, n_bootstrap=n_bootstrap, n_threads=n_threads)
-    log_p[rows], method[rows] = chi2_log_tail(g2[rows] / factors, df[rows]), "bootstrap"
+    min_expected = np.fmin.reduce(expected, axis=1)
+    drawn = drawn_g2(tables_drawn_from, df[rows], seeds=seeds, n_bootstrap=n_bootstrap, n_threads=n_threads)
+    log_p[rows], method[rows] = drawn.log_tail(g2[rows], df[rows], min_expected[rows]), "bootstrap"
     return InteractionTests(
         g2=g2,
         df=df,
         log_p=log_p,
         method=method,
-        min_expected=np.fmin.reduce(expected, axis=1),
+        min_expected=min_expected,
         log_odds=interaction_log_odds(by_stratum, df_by_stratum, confidence=confidence) if two_level else None,
         residual=None if two_level else largest_residual(by_stratum, mu),
     )

@@ -11,7 +11,7 @@ from math import exp, inf, log
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.statistics.interaction.bootstrap import rough_factors
+from interplay.statistics.interaction.bootstrap import DrawnG2, roughly_drawn_g2
 from interplay.statistics.interaction.exact_p_value import exact_log_p
 from interplay.statistics.interaction.interaction_test import EXACT_SLACK, bootstrap_input, chi2_log_tail
 from interplay.statistics.interaction.null_model import (
@@ -87,11 +87,13 @@ class _Candidates:
 
     def log_p(self) -> FloatArray:
         log_p = np.full(len(self._g2), inf)
-        factor = np.ones(len(log_p))
+        drawn = DrawnG2.of_none(len(log_p))
         # Before the exact fit, where a p-value of χ² that is low enough would be corrected for certain.
         sure = np.flatnonzero(self._is_bootstrapped())
-        factor[sure] = self._factors(sure, self._g2[sure])
-        left = np.flatnonzero(chi2_log_tail(self._g2 / factor, self._df) <= self._bar + ROUNDING * (1 + abs(self._bar)))
+        self._draw(drawn, sure, self._g2[sure])
+        left = np.flatnonzero(
+            chi2_log_tail(self._g2 / drawn.factor, self._df) <= self._bar + ROUNDING * (1 + abs(self._bar))
+        )
         n_strata = self._tables.shape[1]
         each = self._each.reshape(self._tables.shape)[left].reshape(-1, *self._each.shape[1:])
         fit = fit_null_model(each)
@@ -101,8 +103,8 @@ class _Candidates:
         of_chi2 = chi2_log_tail(g2, df)
         corrected = np.exp(of_chi2) <= bootstrapped_up_to(min_expected, self._bootstrap_below)
         unknown = np.flatnonzero(corrected & ~np.isin(left, sure) & (of_chi2 <= self._bar))
-        factor[left[unknown]] = self._factors(left[unknown], g2[unknown])
-        log_p[left] = chi2_log_tail(g2 / np.where(corrected, factor[left], 1.0), df)
+        self._draw(drawn, left[unknown], g2[unknown])
+        log_p[left] = np.where(corrected, drawn.of(left).log_tail(g2, df, min_expected), of_chi2)
         return log_p
 
     def _is_bootstrapped(self) -> BoolArray:
@@ -117,7 +119,8 @@ class _Candidates:
         n_samples = self._tables.reshape(len(self._g2), -1).sum(axis=1)
         return np.asarray(n_samples < FEW_EXPECTED * n_entries)
 
-    def _factors(self, rows: IntArray, g2: FloatArray) -> FloatArray:
+    def _draw(self, drawn: DrawnG2, rows: IntArray, g2: FloatArray) -> None:
+        """Draw tables of some tuples, as far as these are of interest."""
         from scipy.special import chdtri
 
         df = self._df[rows]
@@ -125,4 +128,6 @@ class _Candidates:
         with np.errstate(divide="ignore"):
             highest = np.where(needed > 0, g2 * (1 + ROUNDING) / needed, inf)
         tables, seeds = bootstrap_input(self._tables[rows], self._seed)
-        return rough_factors(tables, df, highest, seeds=seeds, n_threads=self._n_threads)
+        found = roughly_drawn_g2(tables, df, highest, seeds=seeds, n_threads=self._n_threads)
+        for values, of_rows in zip(drawn, found, strict=True):
+            values[rows] = of_rows

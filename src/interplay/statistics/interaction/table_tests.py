@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.interaction.additive_effect import relative_excess_risk
-from interplay.statistics.interaction.bootstrap import bartlett_factors
+from interplay.statistics.interaction.bootstrap import drawn_g2
 from interplay.statistics.interaction.bound import subtuple_informations
 from interplay.statistics.interaction.cell_effect import cell_log_odds
 from interplay.statistics.interaction.effect import interaction_log_odds
@@ -16,7 +16,6 @@ from interplay.statistics.interaction.exact_p_value import exact_log_p
 from interplay.statistics.interaction.interaction_test import (
     InteractionTests,
     bootstrap_input,
-    chi2_log_tail,
     interaction_test,
 )
 from interplay.statistics.interaction.null_model import n_null_columns
@@ -100,8 +99,9 @@ def _corrected(
     is_rough = tests.p_value <= bootstrapped_up_to(tests.min_expected, bootstrap_below)
     rows = np.flatnonzero(approximate & ~too_sparse & is_rough)
     drawn_from, seeds = bootstrap_input(by_stratum[rows], seed)
-    factors = bartlett_factors(drawn_from, tests.df[rows], seeds=seeds, n_threads=n_threads)
-    log_p[rows], method[rows] = chi2_log_tail(tests.g2[rows] / factors, tests.df[rows]), METHODS.index("bootstrap")
+    drawn = drawn_g2(drawn_from, tests.df[rows], seeds=seeds, n_threads=n_threads)
+    log_p[rows] = drawn.log_tail(tests.g2[rows], tests.df[rows], tests.min_expected[rows])
+    method[rows] = METHODS.index("bootstrap")
     log_p[too_sparse], method[too_sparse] = 0.0, METHODS.index(SPARSE)
     return log_p, method
 

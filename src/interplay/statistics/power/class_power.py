@@ -7,7 +7,7 @@ from math import exp
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.statistics.interaction.bootstrap import bartlett_factors
+from interplay.statistics.interaction.bootstrap import drawn_g2
 from interplay.statistics.interaction.interaction_test import bootstrap_input
 from interplay.statistics.interaction.null_model import degrees_of_freedom
 from interplay.statistics.interaction.null_model_fit import fit_null_model
@@ -126,4 +126,4 @@ def _bartlett(tables: IntArray, df: IntArray) -> float:
     if len(some) == 0:
         return 1.0
     drawn_from, seeds = bootstrap_input(tables[some][:, np.newaxis], 0)
-    return float(bartlett_factors(drawn_from, df[some], seeds=seeds).mean())
+    return float(drawn_g2(drawn_from, df[some], seeds=seeds).factor.mean())
