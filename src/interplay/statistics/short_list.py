@@ -4,8 +4,8 @@ A unit is a variable (its scores, or a column for each level but one) or an inte
 At each step every unit that is left is tested given all that are chosen, and the one with the smallest p-value is added
 if its p-value, times the number of units, is below the significance level. Tuples come second, each given its members
 as well. At the end, units that do not pass the same bar given all others are dropped: a variable that stood in for a
-cause, and was added before it, goes. While the chosen units are not
-sufficient, steps only add; once they are, the next step adds a unit with a probability of about the level.
+cause, and was added before it, goes. While the chosen units are not sufficient, steps only add; once they are, the next
+step adds a unit with a probability of about the level.
 
 A chosen unit is given with more columns than it is tested by (splines, finer cells): else a variable that resembles it
 would be added for an effect of the chosen one that is no straight line in its scores.
