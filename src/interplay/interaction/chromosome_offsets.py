@@ -64,7 +64,7 @@ class ChromosomeOffsets:
         return np.asarray(total - sum(total - self.left_out[c] for c in some))
 
     def sets(self, dimensions: int) -> list[tuple[int, ...]]:
-        """Return all sets of chromosomes that tuples of so many members can lie on."""
+        """Return all sets of chromosomes that `dimensions`-tuples can lie on."""
         present, counts = np.unique(self.chromosome, return_counts=True)
         enough = dict(zip(present.tolist(), counts.tolist(), strict=True))
         return [

@@ -236,7 +236,7 @@ def _with_curved(
     require: str,
     shard: Shard | None,
 ) -> IntArray:
-    """Add the pairs of curved variables to those that an engine has found; rows are discretisation and members."""
+    """Add the pairs of curved variables to the pairs of an engine, (n, 3): discretisation and members."""
     for d in discretizations:
         for pairs in survivors.of_curved(d, asked_for=asked_for, require=require, shard=shard):
             rows = np.concatenate([rows, np.column_stack([np.full(len(pairs), d), pairs])])

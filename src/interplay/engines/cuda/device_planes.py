@@ -90,7 +90,7 @@ class DevicePlanes:
             yield slice(stretch.begin, stretch.end)
 
     def close(self) -> None:
-        """Wait for what is on its way: the memory may be used otherwise afterwards."""
+        """Wait for the lane block that is being copied: its memory may be given to others afterwards."""
         try:
             self._wait()
         finally:

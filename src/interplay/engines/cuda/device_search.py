@@ -83,7 +83,7 @@ class DeviceSearch(DeviceTuples):
             self._search_stretch(which, on_done)
 
     def _search_stretch(self, stretch: IntArray, on_done: OnDone) -> None:
-        """Search tiles whose planes are on the device: first those that are bounded, which raises the maxima."""
+        """Search tiles whose planes are on the device. Bounded tiles come first: their tuples raise the maxima."""
         self.warm(stretch)
         bounded: list[tuple[IntArray, SearchVariant | ProductVariant]] = []
         listed: list[IntArray] = []

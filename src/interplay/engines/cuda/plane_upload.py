@@ -13,9 +13,6 @@ from interplay.engines.cuda.digit_orders import DigitOrders
 from interplay.engines.cuda.kernel_loader import Kernel, compiled
 from interplay.engines.cuda.kernels import NUMBERS
 
-#: Planes are copied in parts of this size: beside the fragments there may be little room on the device.
-_ROWS_BYTES = 1 << 28
-
 #: Bytes that a thread copies at a time, and threads that do.
 _COPIED_BYTES, _COPYING_THREADS = 1 << 22, 8
 
@@ -58,8 +55,9 @@ class PlaneUpload:
         fragments: Any,
         row_plane: IntArray,
         row_others: npt.NDArray[np.int32],
-        first_row: int = 0,
-        most_bytes: int = _ROWS_BYTES,
+        first_row: int,
+        *,
+        most_bytes: int,
     ) -> None:
         """Write rows from `first_row` on.
 

@@ -19,7 +19,7 @@ from interplay.engines.cuda.layout import FRAGMENT_ROWS, LaneLayout, TileRecords
 #: Places of a prefix that a batch has room for.
 _MAX_PREFIX = 3
 
-#: Variables of a batch's rows, and of its columns, where levels are so many that it holds no more: whole fragments.
+#: Rows and columns of a batch are not cut below this number of variables, whole fragments, however many their levels.
 _FEWEST_VARIABLES = 64
 
 #: Sums below become floats by way of their bits.
@@ -404,7 +404,7 @@ def _sizes_of_parts(
         planes = -(-of_last * (n_levels[-2:] - 1) // size) * size
         return int(planes.prod()) * variant.words_of_pair + 8 * n_steps
 
-    # Rows and columns are halved where levels are so many that a single prefix has too many products.
+    # Rows and columns are halved until the products of a single prefix fit.
     while words_of_mask() * int(n_levels[:-2].prod()) > max_products and of_last.max() > _FEWEST_VARIABLES:
         larger = of_last.argmax()
         of_last[larger] = -(-of_last[larger] // (2 * FRAGMENT_ROWS)) * FRAGMENT_ROWS
