@@ -109,8 +109,8 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     choice = check_engine(settings.get("engine", "auto"), n_jobs=settings.get("n_jobs"))
     started = time.perf_counter()
     coded = CodedStudy(task.settings, n_threads=choice.n_threads)
-    comparisons = tuple(_part_of(comparison) for comparison in task.comparisons[:1])
-    task = replace(task, comparisons=comparisons + task.comparisons[1:]).with_fitting_dimensions(coded)
+    first, *others = task.comparisons
+    task = replace(task, comparisons=(_part_of(first), *others)).with_fitting_dimensions(coded)
     search = prepare_largest(task, coded, choice, shard=shard)
     planes, tiles = search.coded.planes(0), search.searches[0]
     known: MaxGains | None = None
