@@ -350,6 +350,21 @@ def test_bad_settings_get_one_clear_line(settings: dict, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("call", [interplay.select, interplay.interactions])
+def test_methods_speak_of_cuts_where_something_is_cut(call, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    genotypes, y = rng.integers(0, 3, (60, 4)), np.arange(60) % 2
+    numbers = np.column_stack([genotypes, rng.normal(size=60)])
+    said = []
+    for X in (genotypes, numbers):
+        found = call(X, y, dimensions=2, random_state=0)
+        found.to_html(tmp_path / "report.html")
+        said.append((tmp_path / "report.html").read_text(encoding="utf-8") + str(found))
+    assert not any(word in said[0] for word in ("Numeric variables", "cut into"))
+    assert "numbers cut into 2 levels;" in said[1]
+    assert "Numeric variables were" in said[1]
+
+
 def test_the_summary_speaks_of_cuts_where_something_is_cut() -> None:
     rng = np.random.default_rng(0)
     genotypes, y = rng.integers(0, 3, (60, 4)), np.arange(60) % 2

@@ -17,12 +17,16 @@ def table(n_groups=20, size=10, n_vars=30, seed=0):
     return rng.normal(size=(len(group), n_vars)), group % 2, group
 
 
-def said(X, y, **settings):
+def all_said(X, y, **settings):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         interplay.select(X, y, dimensions=1, random_state=0, **settings)
+    return [str(warning.message) for warning in caught]
+
+
+def said(X, y, **settings):
     # That a column looks like an identifier, or tells the classes apart, is said of it by itself.
-    return [str(warning.message) for warning in caught if "--drop" not in str(warning.message)]
+    return [message for message in all_said(X, y, **settings) if "--drop" not in message]
 
 
 @pytest.mark.parametrize(
@@ -32,10 +36,19 @@ def said(X, y, **settings):
 def test_a_column_of_ids_with_repeats(name, as_text):
     X, y, group = table()
     frame = pd.DataFrame(X).rename(columns=str).assign(**{name: [f"p{g}" for g in group] if as_text else group})
-    (message,) = said(frame, y)
+    # Each subject has one class, so that its label determines the class: to leave it out would be other advice.
+    (message,) = all_said(frame, y)
     assert message.startswith(f"X has a column {name!r} (a variable) with 20 values for 200 samples")
     assert message.endswith(f"use groups={name!r}, which also removes it from the variables")
-    assert said(frame, y, groups=name) == []
+    assert all_said(frame, y, groups=name) == []
+
+
+def test_another_label_beside_groups_is_to_be_left_out():
+    X, y, group = table()
+    frame = pd.DataFrame(X).rename(columns=str).assign(donor=group, family=[f"f{g % 4}" for g in group])
+    (message,) = all_said(frame, y, groups="donor")
+    assert message.startswith("column 'family' of X determines y completely")
+    assert message.endswith("leave it out (on the command line with --drop 'family')")
 
 
 @pytest.mark.parametrize("name", ["patient_age", "donors_per_year", "x", "family_history", "sampling"])

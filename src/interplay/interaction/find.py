@@ -338,7 +338,7 @@ def named_result(
         counts=tuple(replace(one, members=task.numbers(one.members)) for one in counts),
         survival_curves=_curves(task, coded, counts[:MAX_TUPLES]),
         settings=settings,
-        provenance=provenance,
+        provenance=provenance | {"n_cut": int((~coder.is_discrete).sum())},
         linkage=_linkage(task, tested, coded),
     )
 

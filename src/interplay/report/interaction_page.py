@@ -13,6 +13,7 @@ from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
 from interplay.report.clump_section import clumps_section
 from interplay.report.interaction_words import summary_sentences
+from interplay.report.numbers import counted
 from interplay.report.page import embedded_json, filled_page, joined_scripts
 from interplay.report.survival_content import named_curves
 from interplay.report.tagging_section import tagging_methods, tagging_section
@@ -123,7 +124,8 @@ def _search_words(result: Interactions) -> str:
         if result.first is not None
         else f"All {result.n_tests:,} {tuples_in_words(result.dimensions)} of the search were tested"
     )
-    cut = f"{searched}. Numeric variables were cut at {s['divisions']} threshold{'s' * (s['divisions'] > 1)}. "
+    levels = f"Numeric variables were cut at {counted(s['divisions'], 'threshold')}. " if result.has_cuts else ""
+    cut = f"{searched}. {levels}"
     if result.provenance.get("model"):
         return f"{cut}{_full_model(result)}"
     model = cut + (

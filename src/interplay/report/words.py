@@ -98,9 +98,6 @@ def summary_sentences(selection: Selection) -> list[str]:
 def methods_paragraph(selection: Selection) -> str:
     """Return a paragraph for the methods section of a paper; its citations are `REFERENCES`."""
     s = selection.settings
-    d = s["discretizations"]
-    n_levels = s["divisions"] + 1
-    ways = "" if d == 1 else f", in {d} random ways (range {s['range_']:.3g})"
     runs = {"ovo": "; each pair of classes was compared", "ovr": "; each class was compared with the rest"}
     return " ".join(
         [
@@ -109,8 +106,7 @@ def methods_paragraph(selection: Selection) -> str:
             f"{selection.provenance['versions']['interplay']}.",
             f"{_data_method(selection)}; {_outcome(selection)} {_outcome_method(selection)}"
             f"{runs.get(s['multiclass'], '') if len(selection.comparisons) > 1 else ''}.",
-            f"Numeric variables were discretised by rank into {n_levels} levels{ways}"
-            f"{'' if s['discrete'] == 'none' else '; variables with few values were used as they are'}.",
+            _levels_method(selection),
             *_missing_method(selection),
             _search_method(selection),
             *_strata_method(selection),
@@ -125,6 +121,16 @@ def methods_paragraph(selection: Selection) -> str:
             f"The random seed was {s['random_state']}{_when(selection)}.",
         ]
     )
+
+
+def _levels_method(selection: Selection) -> str:
+    s = selection.settings
+    if not selection.provenance.get("n_cut", 1):
+        return "All variables had few values, which were used as they are."
+    d = s["discretizations"]
+    ways = "" if d == 1 else f", in {d} random ways (range {s['range_']:.3g})"
+    others = "" if s["discrete"] == "none" else "; variables with few values were used as they are"
+    return f"Numeric variables were discretised by rank into {s['divisions'] + 1} levels{ways}{others}."
 
 
 def _search_method(selection: Selection) -> str:

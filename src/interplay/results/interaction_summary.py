@@ -46,8 +46,6 @@ def details(found: Interactions) -> str:
     """Return samples, outcome and levels in one sentence."""
     s, n_samples = found.settings, sum(found.class_sizes.values()) or found.provenance["n_samples"]
     model = words.model_in_words(found.provenance)
-    # A result without tuples does not say whether any variable was a number that had to be cut.
-    may_be_cut = not found.cuts or any(cuts.is_cut for cuts in found.cuts)
     return (
         f"{words.samples_in_words(n_samples, found.provenance)}; "
         f"{words.outcome_in_words(found.class_sizes, s, found.provenance)}; "
@@ -55,7 +53,7 @@ def details(found: Interactions) -> str:
         + words.strata_in_words(found.provenance)
         + (f"given {model}; " if model else "")
         + (f"p-values from {found.permutations_in_words()}; " if found.is_permuted else "")
-        + (f"{words.cuts_in_words(s)}; " if may_be_cut else "")
+        + (f"{words.cuts_in_words(s)}; " if found.has_cuts else "")
         + f"seed {s['random_state']}"
     )
 

@@ -125,6 +125,15 @@ class Interactions(Result):
         return isinstance(self.tested, TestedTimes)
 
     @property
+    def has_cuts(self) -> bool:
+        """Whether any variable of the search was a number that was cut into levels.
+
+        Results of sites and of older versions know it of the members of listed tuples only.
+        """
+        of_listed = not self.cuts or any(cuts.is_cut for cuts in self.cuts)
+        return bool(self.provenance.get("n_cut", of_listed))
+
+    @property
     def tests_cuts(self) -> bool:
         """Whether numbers were cut, so that significant tuples were tested again beside smooth effects of them.
 

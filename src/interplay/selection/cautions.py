@@ -92,7 +92,12 @@ def find_cautions(
     # Who makes y from a column of a plain array knows it: columns with names of their own only.
     named = [v for v in ranked.tolist() if table.names[v] != f"x{v}"]
     outcome = None if study.y is None else decision_column(study.y)
+    subjects = {v for v, _ in find_subjects(table)}
+    # Without groups, the advice on a label of subjects is to name it as groups; leaving it out would contradict that.
+    advised = subjects if study.groups is None else set()
     for v in named[:_MAX_COMPARED]:
+        if v in advised:
+            continue
         comparison = comparisons[best_run[v]]
         values = comparison.table.column(v).read()
         is_label = table.kinds[v] == ColumnKind.LABEL
@@ -108,7 +113,7 @@ def find_cautions(
             found.setdefault(v, []).append(caution)
     for v in find_identifiers(table, named[:_MAX_WITH_GAPS]):
         found.setdefault(v, []).append(_IDENTIFIER)
-    for v, _ in find_subjects(table):
+    for v in subjects:
         found.setdefault(v, []).append(_SUBJECT)
     return {table.names[v]: "; ".join(dict.fromkeys(found[v])) for v in sorted(found)}
 
