@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, numbered
+from interplay.models.cell_risk_sets import CellRiskSets, cells_of
 from interplay.models.linear import independent_places, with_dependent
 from interplay.models.newton import largest_likelihood
 from interplay.models.risk_sets import RiskSets
@@ -92,6 +93,22 @@ def fit_in_risk_sets(sets: RiskSets, columns: FloatArray, offset: FloatArray | N
     centred, scale = _comparable(sets, columns)
     places = independent_places(centred[sets.ever_at_risk])
     rows = np.ascontiguousarray(centred[:, places].T)
+    cells = cells_of(columns) if offset is None and sets.n_strata == 1 else None
+    if cells is None:
+        value, found, information = _top(sets, rows, known)
+    else:
+        of_cells = np.ascontiguousarray(rows[:, cells.first])
+        in_cells = CellRiskSets(sets, cells.of_sample, len(cells.first))
+        value, found, information = _top(in_cells, of_cells, np.zeros(len(cells.first)))
+    log_hazard = known + found @ rows
+    inverse = np.linalg.pinv(information, hermitian=True)
+    of_kept = scale[places]
+    coefficients, covariance = with_dependent(found / of_kept, inverse / np.outer(of_kept, of_kept), places, m)
+    return CoxFit(coefficients, covariance, value, null, log_hazard, len(places))
+
+
+def _top(sets: RiskSets | CellRiskSets, rows: FloatArray, known: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return the largest log-likelihood, the coefficients there, and their information."""
 
     def likelihood(b: FloatArray) -> tuple[float, Any]:
         log_hazard = known + b[0] @ rows
@@ -102,14 +119,9 @@ def fit_in_risk_sets(sets: RiskSets, columns: FloatArray, offset: FloatArray | N
 
         return _log_likelihood(sets, log_hazard, at_risk), slopes
 
-    value, found = largest_likelihood(likelihood, np.zeros((1, len(places))))
-    log_hazard = known + found[0] @ rows
-    hazard, at_risk = hazards_at_risk(sets, log_hazard)
-    information = cox_slopes(sets, rows, hazard, at_risk)[1]
-    inverse = np.linalg.pinv(information, hermitian=True)
-    of_kept = scale[places]
-    coefficients, covariance = with_dependent(found[0] / of_kept, inverse / np.outer(of_kept, of_kept), places, m)
-    return CoxFit(coefficients, covariance, value, null, log_hazard, len(places))
+    value, found = largest_likelihood(likelihood, np.zeros((1, len(rows))))
+    hazard, at_risk = hazards_at_risk(sets, known + found[0] @ rows)
+    return value, found[0], cox_slopes(sets, rows, hazard, at_risk)[1]
 
 
 def sandwich_covariance(
@@ -203,7 +215,7 @@ def cox_log_likelihood(sets: RiskSets, log_hazard: FloatArray) -> float:
 
 
 def cox_slopes(
-    sets: RiskSets, rows: FloatArray, hazard: FloatArray, at_risk: FloatArray
+    sets: RiskSets | CellRiskSets, rows: FloatArray, hazard: FloatArray, at_risk: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return gradient and information of the partial log-likelihood: (n_columns,), (n_columns, n_columns).
 
@@ -219,7 +231,7 @@ def cox_slopes(
     return rows @ (sets.event - expected), (rows * expected) @ rows.T - means @ means.T
 
 
-def hazards_at_risk(sets: RiskSets, log_hazard: FloatArray) -> tuple[FloatArray, FloatArray]:
+def hazards_at_risk(sets: RiskSets | CellRiskSets, log_hazard: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return hazards of samples, the largest of each stratum being 1, and their sums over samples at risk.
 
     (n_samples,), of log hazards that are relative to each other within strata, and (n_events,).
@@ -229,14 +241,16 @@ def hazards_at_risk(sets: RiskSets, log_hazard: FloatArray) -> tuple[FloatArray,
     return hazard, np.maximum(sets.at_events(hazard), np.finfo(float).tiny)
 
 
-def _log_likelihood(sets: RiskSets, log_hazard: FloatArray, at_risk: FloatArray) -> float:
+def _log_likelihood(sets: RiskSets | CellRiskSets, log_hazard: FloatArray, at_risk: FloatArray) -> float:
     return float(_relative(sets, log_hazard)[sets.samples].sum() - np.log(at_risk).sum())
 
 
-def _relative(sets: RiskSets, log_hazard: FloatArray) -> FloatArray:
+def _relative(sets: RiskSets | CellRiskSets, log_hazard: FloatArray) -> FloatArray:
     """Subtract the largest log hazard of each stratum; that of samples never at risk, which do not count, is cut."""
-    largest = np.full(sets.n_strata, -np.inf)
     ever = sets.ever_at_risk
+    if sets.n_strata == 1:
+        return np.where(ever, log_hazard - log_hazard[ever].max(initial=-np.inf), 0.0)
+    largest = np.full(sets.n_strata, -np.inf)
     np.maximum.at(largest, sets.stratum[ever], log_hazard[ever])
     largest = np.where(np.isfinite(largest), largest, 0.0)
     return np.where(ever, log_hazard - largest[sets.stratum], 0.0)
