@@ -20,11 +20,13 @@ from interplay.plots.gains import contrast_places
 from interplay.plots.p_values import p_histogram
 from interplay.plots.style import are_ordered
 from interplay.plots.synergies import spring_layout, synergy_network
+from interplay.report.about import target_of
 from interplay.report.numbers import numbers
 from interplay.report.survival_content import curves_content
 from interplay.report.verdict_words import verdict_sentence
 from interplay.results.shown_variables import cell_of, effect_in_words
 from interplay.statistics.p_values import significance_order
+from interplay.statistics.verdicts import UNTESTED
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
@@ -74,6 +76,7 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "level": selection.settings["level"],
         "redundancy": None if selection.shortened is None else selection.shortened.threshold,
         "meanOf": _mean_of(selection),
+        "time": target_of(selection) if "survival" in selection.provenance else "",
         "adjusted": selection.settings["p_adjust"] != "none",
         "runs": [
             {
@@ -100,7 +103,7 @@ def _mean_of(selection: Selection) -> str:
     model = selection.provenance.get("model")
     if model is None or selection.class_sizes:
         return "mean of the outcome"
-    return "mean residual (higher: earlier events)" if model == "Cox" else "mean residual of the outcome"
+    return "mean residual (higher: earlier events)" if model == "Cox" else "mean of the outcome, not adjusted"
 
 
 def _rows_that_fit(selection: Selection) -> list[int]:
@@ -139,6 +142,10 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
         "discretization": table["discretization"].tolist(),
         "run": best.tolist(),
         "verdict": [one.verdict if tells else "" for tells, one in zip(has_verdict, verdicts, strict=True)],
+        "among": [
+            int(bool(tells and one.members) and v not in one.members)
+            for tells, one, v in zip(has_verdict, verdicts, rows, strict=True)
+        ],
         "pInteraction": numbers([one.p_adjusted for one in verdicts]),
         "said": [
             verdict_sentence(one, _part(selection, one, len(mates) + 1), cell_of(selection, v)) if tells else ""
@@ -285,6 +292,7 @@ def _groups(selection: Selection, names: ReportNames) -> list[list[int]]:
 
 def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:
     nodes, edges, weight, interacts = synergy_network(selection, MAX_IN_NETWORK)
+    verdicts = selection.verdicts
     place: FloatArray = spring_layout(len(nodes), edges) if len(edges) else np.empty((0, 2))
     return {
         "nodes": [names.place_of(v) for v in nodes.tolist()] if len(edges) else [],
@@ -294,6 +302,7 @@ def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:
         "edges": edges.tolist(),
         "weight": numbers(weight, 5),
         "interacts": interacts.astype(int).tolist(),
+        "tested": int(not len(edges) or any(verdicts[v].verdict != UNTESTED for v in selection.ranked.tolist())),
         "nDrawn": min(len(selection.ranked), MAX_IN_NETWORK),
         "nRelevant": len(selection.ranked),
     }

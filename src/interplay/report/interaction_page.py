@@ -11,12 +11,14 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
+from interplay.report.about import target_of
 from interplay.report.clump_section import clumps_section
 from interplay.report.interaction_words import summary_sentences
 from interplay.report.numbers import counted
 from interplay.report.page import embedded_json, filled_page, joined_scripts
 from interplay.report.survival_content import named_curves
 from interplay.report.tagging_section import tagging_methods, tagging_section
+from interplay.report.words import ADJUSTMENTS
 from interplay.results.interaction_table import cell_in_words, effect_in_words
 from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
@@ -38,6 +40,12 @@ _N_SHADES = 9
 
 _RIGHT = ' class="number"'
 
+#: Columns that phones leave out, beside that of the test statistic. The file that is downloaded has all of them.
+_EXTRA = ("df", "p", "method", "p robust", "scales")
+
+#: Names of methods in the table, where those of results are short forms.
+_METHODS = {"chi2": "χ²", "f": "F", "model": "full model"}
+
 _CONTROLS = (
     '<div class="controls" id="tuple-controls" hidden><label class="search">Search <input type="search" id="search" '
     'autocomplete="off" spellcheck="false" placeholder="name of a member"></label><label class="check"><input '
@@ -55,6 +63,8 @@ _ABOUT_CURVES = (
 
 #: Tuples with more cells are not shown cell by cell: nobody would read them.
 _MAX_CELLS = 64
+
+_RESIDUAL = "largest residual, in standard errors"
 
 
 def interactions_page(result: Interactions) -> str:
@@ -85,11 +95,14 @@ def _cells_section(result: Interactions) -> str:
     shown, compared = ("share", "log odds change") if result.scale is None else ("mean", "mean changes")
     if result.is_of_times:
         shown, compared = "mean residual", "log hazard changes"
+    about = f"Orange cells have a larger {shown} than all samples together, blue cells a smaller one."
+    if len(result.class_sizes) > 2:
+        about = "Cells list the samples of each class, and all samples (n)."
     curves = _ABOUT_CURVES if result.survival_curves else ""
     cards = "\n".join(_tuple_card(result, row) for row in range(min(len(result), _MAX_TUPLES)))
     return (
         '<section id="cells" aria-labelledby="cells-title">\n  <h2 id="cells-title">Cell by cell</h2>\n  '
-        f'<p class="about">Orange cells have a larger {shown} than all samples together, blue cells a smaller one. If '
+        f'<p class="about">{about} If '
         f"effects only add up, the {compared} by the same amount in every row.{curves}</p>\n"
         f'  <div class="figures">\n{cards}\n  </div>\n</section>\n'
     )
@@ -145,16 +158,22 @@ def _search_words(result: Interactions) -> str:
         )
     if result.scale is not None:
         return (
-            f"{model}. p-values were adjusted for {result.n_tests:,} tests ({s['p_adjust']}). Robust p-values are "
-            "those of Wald tests with HC3 variances, compared with F at Johansen's degrees of freedom; confidence "
-            "intervals have HC3 variances, too."
+            f"{model}. {_adjustment(result)} Robust p-values are those of Wald tests with HC3 "
+            "variances, compared with F at Johansen's degrees of freedom; confidence intervals have HC3 variances, too."
         )
     return (
         f"{model}. With two levels and two classes, p-values are exact (Zelen's test). Elsewhere a p-value is the "
         "larger of two: that of χ² at the effective degrees of freedom, and that of a parametric bootstrap (Bartlett's "
-        f"correction, 200 tables). p-values were adjusted for {result.n_tests:,} tests ({s['p_adjust']}). Confidence "
-        "intervals of log odds ratios are Woolf's, with ½ added to every count."
+        f"correction, 200 tables). {_adjustment(result)} Confidence intervals of log odds ratios are "
+        "Woolf's, with ½ added to every count."
     )
+
+
+def _adjustment(result: Interactions) -> str:
+    method = result.settings["p_adjust"]
+    if method == "none":
+        return "p-values were not adjusted."
+    return f"p-values were adjusted for {counted(result.n_tests, 'test')} by {ADJUSTMENTS[method]}."
 
 
 def _full_model(result: Interactions) -> str:
@@ -197,9 +216,8 @@ def _table(result: Interactions) -> str:
     first = [] if result.first is None else ["p, first", *([before] if has_effect else [])]
     statistic = "G²" if result.scale is None else "F"
     beside = ["p robust", "scales"] if _has_tests_beside(result) else []
-    names = ["members", statistic, "df", "p", "p adjusted", "", "method", *beside, *effect, *first]
-    on_left = ("members", "", "method", "where", "scales")
-    head = "".join(f'<th scope="col"{_RIGHT * (name not in on_left)}>{escape(name)}</th>' for name in names)
+    names = ["members", statistic, "df", "p", "p adjusted", "verdict", "method", *beside, *effect, *first]
+    head = "".join(_th(name, statistic) for name in names)
     rows = "\n".join(_row(result, row, has_effect) for row in range(min(len(result), _MAX_ROWS)))
     more = len(result) - _MAX_ROWS
     rest = f'<p class="note">The table of the result has {more:,} more tuples.</p>' if more > 0 else ""
@@ -207,6 +225,13 @@ def _table(result: Interactions) -> str:
         f'{_CONTROLS}<div class="table-frame"><table id="tuple-table"><thead><tr>{head}</tr></thead><tbody>{rows}'
         f'</tbody></table></div><p class="note" id="no-rows" hidden>No tuple has this name.</p>{rest}'
     )
+
+
+def _th(name: str, statistic: str) -> str:
+    """Return the head of a column; phones have no room for some of them."""
+    kinds = ["number"] if name not in ("members", "verdict", "method", "where", "scales") else []
+    kinds += ["extra"] if name in (statistic, *_EXTRA) else []
+    return f'<th scope="col" class="{" ".join(kinds)}">{escape(name)}</th>'
 
 
 def _nearest(result: Interactions) -> str:
@@ -239,14 +264,14 @@ def _effect_names(result: Interactions, named: str) -> list[str]:
     where = ["where"] if np.isfinite(tested.residual).any() else []
     if np.isfinite(tested.estimate).any() or np.isfinite(tested.cell_effect).any():
         return [named, "95 % interval", *where]
-    return ["largest residual", *where]
+    return [_RESIDUAL, *where]
 
 
 def _effect_of(result: Interactions, row: int) -> list[str]:
     """Return the cells about the effect of a tuple; "–" where there is none."""
     tested, names = result.tested, _effect_names(result, "")
     where = [cell_in_words(result, row) or "–"] if names[-1] == "where" else []
-    if names[0] == "largest residual":
+    if names[0] == _RESIDUAL:
         return [_number(tested.residual[row]), *where]
     whole = (tested.estimate[row], tested.ci_low[row], tested.ci_high[row])
     value, low, high = (
@@ -272,7 +297,7 @@ def _beside(result: Interactions, row: int) -> list[str]:
     if not isinstance(tested, TestedNumbers) or not _has_tests_beside(result):
         return []
     scales = result.table["scales"][row]
-    return [_td(f"{tested.p_robust[row]:.2g}"), _td(scales, names=True)]
+    return [_td(f"{tested.p_robust[row]:.2g}", extra=True), _td(scales or "–", names=True, extra=True)]
 
 
 def _row(result: Interactions, row: int, has_effect: bool) -> str:
@@ -282,15 +307,15 @@ def _row(result: Interactions, row: int, has_effect: bool) -> str:
         if result.is_significant[row]
         else f'<span class="badge no">{escape(_why_not(result, row))}</span>'
     )
-    effect = _effect_of(result, row)
+    effect, method = _effect_of(result, row), tested.method_names()[row]
     cells = [
         _td(" × ".join(printable(name) for name in result.members_of(row)), names=True),
-        _td(_number(tested.statistic[row])),
-        _td(str(tested.df[row])),
-        _td(f"{tested.p_value[row]:.2g}"),
+        _td(_number(tested.statistic[row]), extra=True),
+        _td(str(tested.df[row]), extra=True),
+        _td(f"{tested.p_value[row]:.2g}", extra=True),
         _td(f"{tested.p_adjusted[row]:.2g}"),
         f"<td>{badge}</td>",
-        _td(tested.method_names()[row], names=True),
+        _td(_METHODS.get(method, method), names=True, extra=True),
         *_beside(result, row),
         *(_td(text, names=name == "where") for name, text in zip(_effect_names(result, ""), effect, strict=True)),
     ]
@@ -327,7 +352,8 @@ def _tuple_card(result: Interactions, row: int) -> str:
     caption = f"<h3>{escape(' × '.join(members))}</h3><p>{escape(f'Gains in bits × samples: {alone}.')}</p>"
     chart = ""
     if _has_curves(result, row):
-        chart = f'<h4>Survival in its cells</h4><div class="chart" data-tuple="{row}"></div>'
+        about = f'data-tuple="{row}" data-time="{escape(target_of(result))}"'
+        chart = f'<h4>Survival in its cells</h4><div class="chart" {about}></div>'
     return f'<figure class="card"><figcaption>{caption}</figcaption>{_grid(result, counts, members)}{chart}</figure>'
 
 
@@ -393,7 +419,7 @@ def _mean_cells(counts: TupleCounts) -> Callable[[tuple[int, ...]], str]:
         share = 0.5 + 0.5 * (float(means[cell]) - overall) / furthest
         shade = round((_N_SHADES - 1) * share) if np.isfinite(share) else _N_SHADES // 2
         low, high = numbers[cell][1], numbers[cell][3]
-        about = f"{_number(low)} to {_number(high)}, n = {int(sizes[cell])}"
+        about = f"{_number(low)} to\u00a0{_number(high)}, n\u00a0=\u00a0{int(sizes[cell])}"
         return f'<td class="shade-{shade}">{_number(means[cell])}<small>{about}</small></td>'
 
     return cell_of
@@ -410,8 +436,8 @@ def _cell(counts: IntArray, overall: IntArray) -> str:
     return f"<td>{' / '.join(map(str, counts.tolist()))}<small>n = {n}</small></td>"
 
 
-def _td(text: str, *, names: bool = False) -> str:
-    return f'<td class="{"names" if names else "number"}">{escape(text)}</td>'
+def _td(text: str, *, names: bool = False, extra: bool = False) -> str:
+    return f'<td class="{"names" if names else "number"}{" extra" * extra}">{escape(text)}</td>'
 
 
 def _number(value: float) -> str:

@@ -74,7 +74,9 @@ def partner_sentence(selection: Selection) -> str:
     by_verdict = {word: [row for row in rows if row["verdict"] == word] for word in MEANINGS}
     n = len(of_relevant)
     found = [] if len(rows) == n else [_shown_alone(n - len(rows), n)]
-    if together := by_verdict[INTERACTION]:
+    # In some tuples the partners interact with each other, and the variable has an effect beside them.
+    among = [row for row in by_verdict[INTERACTION] if row["variable"] not in row["interacting"]]
+    if together := [row for row in by_verdict[INTERACTION] if row["variable"] in row["interacting"]]:
         best = min(together, key=lambda row: (row["p_interaction"], -row["synergy"]))
         names = _joined(list(best["interacting"]))
         found.append(
@@ -82,6 +84,8 @@ def partner_sentence(selection: Selection) -> str:
             f"{'its' if len(together) == 1 else 'their'} partners: together they have an effect beyond the sum "
             f"of their separate effects. The clearest case is {names} (adjusted p {p_text(best['p_interaction'])})."
         )
+    if among:
+        found.append(f"For {_who(len(among), n).lower()} only the partners interact with each other.")
     if additive := by_verdict[ADDITIVE]:
         found.append(
             f"For {_who(len(additive), n).lower()} the effects add up: each variable matters by itself, and no "

@@ -42,7 +42,8 @@ REFERENCES = (
 _BAD_FIT = 0.01
 
 
-_ADJUSTMENTS = {
+#: Methods of adjustment, as papers name them.
+ADJUSTMENTS = {
     "holm": "Holm's method",
     "hochberg": "Hochberg's method",
     "simes-hochberg": "Hochberg's method",
@@ -151,7 +152,7 @@ def _gain_of_numbers(selection: Selection) -> str:
 
 def _what_was_searched(selection: Selection) -> str:
     k, n, p = selection.dimensions[-1], len(selection.ranked), len(selection.names)
-    carries = "carries" if n == 1 else "carry"
+    carries = "carries" if n <= 1 else "carry"
     first = f"Of {counted(p, 'variable')}, {n if n else 'none'} {carries} information about {_outcome(selection)}"
     n_comparisons = len(selection.comparisons)
     several = f" in {n_comparisons} comparisons of classes" if n_comparisons > 1 else ""
@@ -267,6 +268,10 @@ def _found(selection: Selection) -> str:
     if not selection.tests:
         return ""
     how = Counter(selection.found[v] for v in selection.ranked)
+    if len(selection.ranked) == 1:
+        return f"It was found {next(iter(how))}."
+    if len(how) == 1:
+        return f"All of them were found {next(iter(how))}."
     listed = ", ".join(f"{number:,} {words}" for words, number in how.most_common())
     return f"Simplest way in which they were found: {listed}."
 
@@ -356,7 +361,7 @@ def _errors(selection: Selection) -> str:
         return (
             f"p-values are not adjusted: about {100 * level:.3g} % of the irrelevant variables are selected by chance."
         )
-    name = _ADJUSTMENTS[method]
+    name = ADJUSTMENTS[method]
     if method in _FALSE_DISCOVERY_RATE:
         return f"{_capital(name)} keeps the expected share of false discoveries (FDR) at or below {level:.3g}."
     return f"{_capital(name)} keeps the probability of any false discovery at or below {level:.3g}."
@@ -439,7 +444,7 @@ def _adjustment_method(selection: Selection) -> str:
     s = selection.settings
     if s["p_adjust"] == "none":
         return f"Variables with p < {s['level']:g} were considered relevant; p-values were not adjusted."
-    adjusted = f"p-values were adjusted for multiple testing by {_ADJUSTMENTS[s['p_adjust']]}"
+    adjusted = f"p-values were adjusted for multiple testing by {ADJUSTMENTS[s['p_adjust']]}"
     return f"{_capital(adjusted)}, and variables with an adjusted p < {s['level']:g} were considered relevant."
 
 

@@ -140,7 +140,7 @@ def _on_scales(found: Interactions) -> str:
         )
         column = "p_other_scale"
     else:
-        words, names, column = tested.scales(found.settings["level"]), "log odds and risks (additive)", "reri"
+        words, names, column = tested.scales(found.settings["level"]), "log odds and risks", "reri"
     kept = [word for word, is_one in zip(words, found.is_significant.tolist(), strict=True) if is_one and word]
     if not kept:
         return ""
@@ -148,7 +148,8 @@ def _on_scales(found: Interactions) -> str:
     parts = [f"{counts.pop(BOTH, 0)} of {len(kept)} on both scales, {names}"]
     parts += [f"{n} {_SCALES_IN_WORDS.get(word, f'on {word}')}" for word, n in counts.items()]
     on_one = " Whether effects interact depends on the scale of the outcome." * (counts.total() > 0)
-    return f"Significant tuples interact: {', '.join(parts)} ({column}).{on_one}"
+    compared = "" if len(kept) == found.is_significant.sum() else " that were compared on two scales"
+    return f"Significant tuples{compared} interact: {', '.join(parts)} ({column}).{on_one}"
 
 
 #: How many tuples are said to be so, where "on …" does not say it.

@@ -34,6 +34,9 @@ function effectText(row) {
   return boundText(rows.effect[row]) + (low === null ? "" : ` (${boundText(low)} to ${boundText(high)})`);
 }
 
+// What the partners are. Of a variable that is no part of the interaction in its tuple, the partners alone interact.
+const togetherText = (row) => (rows.among[row] ? "partners interact" : rows.verdict[row]);
+
 const tooltip = byId("tooltip");
 function showTooltip(event, text) {
   tooltip.textContent = text;

@@ -7,10 +7,10 @@ const MOST_BANDS = 4;
 const lineColour = (i) => `var(--line-${i % 8})`;
 
 // `where` says in words which cell a curve is of.
-function drawSurvival(width, curves, where) {
+function drawSurvival(width, curves, where, time = data.time) {
   const first = Math.min(...curves.map(({ time }) => time[0]));
   const last = Math.max(...curves.map(({ time }) => time[time.length - 1]));
-  const chart = frame(width, 300, { low: first, high: last > first ? last : first + 1, label: "time" },
+  const chart = frame(width, 300, { low: first, high: last > first ? last : first + 1, label: cut(time || "time", 40) },
     { low: 0, high: 1, label: "share without the event" }, `Kaplan–Meier curves of ${curves.length} cells`);
   const at = (t, share) => `${chart.x(t).toFixed(1)},${chart.y(share).toFixed(1)}`;
   const steps = (time, shares) => time.map((t, j) => (j ? `H${chart.x(t).toFixed(1)}V${chart.y(shares[j]).toFixed(1)}` : `M${at(t, shares[j])}`)).join("");
@@ -28,7 +28,7 @@ function drawSurvival(width, curves, where) {
     const line = svg("path", { class: "curve", d: steps(time, survival), fill: "none", "stroke-width": 2, "stroke-dasharray": i < 8 ? false : "5 3" });
     line.style.stroke = lineColour(i);
     chart.inside.append(line);
-    const key = el("span", { class: "key class" }, `${where(curve)}: ${events} of ${n}`);
+    const key = el("span", { class: i < 8 ? "key line" : "key line dashed" }, `${where(curve)}: ${events} event${events === 1 ? "" : "s"}, n = ${n}`);
     key.style.setProperty("--swatch", lineColour(i));
     return key;
   });

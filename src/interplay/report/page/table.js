@@ -1,21 +1,24 @@
 // The table of variables: sorted, searched and turned over page by page, so that ten thousand rows stay quick.
+// Columns that say the same of all rows, or nothing, are left out: `tells` says whether any of the chosen rows needs it.
+
+const anyOf = (holds) => () => chosen.some(holds);
 
 const columns = [
   { title: "Variable", value: (row) => names[row], text: true },
   ...(data.adjusted ? [{ title: "Adjusted p", value: (row) => rows.pAdjusted[row], show: (row) => adjustedText(rows.pAdjusted[row]) }]
     : [{ title: "p", value: (row) => rows.log10p[row], show: (row) => pText(rows.log10p[row]) }]),
   ...(rows.direction ? [
-    { title: "Direction", value: (row) => rows.direction[row], text: true },
-    { title: "Effect", value: (row) => rows.effect[row], show: effectText, down: true },
+    { title: "Direction", value: (row) => rows.direction[row], text: true, tells: anyOf((row) => rows.direction[row]) },
+    { title: "Effect", value: (row) => rows.effect[row], show: effectText, down: true, tells: anyOf((row) => rows.effect[row] !== null) },
   ] : []),
-  ...(rows.listed ? [{ title: "Short list", value: (row) => rows.listed[row], down: true }] : []),
-  ...(rows.found ? [{ title: "Found", value: (row) => rows.found[row], text: true }] : []),
+  ...(rows.listed ? [{ title: "Short list", value: (row) => rows.listed[row], down: true, extra: true }] : []),
+  ...(rows.found ? [{ title: "Found", value: (row) => rows.found[row], text: true, extra: true }] : []),
   ...(data.dimensions > 1 ? [
-    { title: "Partners", value: (row) => rows.partners[row].map((u) => names[u]).join(", "), text: true },
-    { title: "Together", value: (row) => rows.verdict[row], text: true },
+    { title: "Partners", value: (row) => rows.partners[row].map((u) => names[u]).join(", "), text: true, tells: anyOf((row) => rows.partners[row].length) },
+    { title: "Together", value: togetherText, text: true, tells: anyOf((row) => rows.verdict[row]) },
   ] : []),
   { title: "Gain", value: (row) => rows.gain[row], show: (row) => gainText(rows.gain[row]), down: true, extra: true },
-  { title: "Relevant", value: (row) => rows.relevant[row], down: true, extra: true },
+  { title: "Relevant", value: (row) => rows.relevant[row], down: true, extra: true, tells: () => !byId("only-relevant").checked },
   ...(several ? [{ title: "Comparison", value: (row) => data.runs[rows.run[row]].decision, text: true, extra: true }] : []),
   ...(rows.caution ? [{ title: "Caution", value: (row) => rows.caution[row], text: true }] : []),
 ];
@@ -54,10 +57,10 @@ function cellOf(row, column) {
   const kind = column.extra ? "extra" : "";
   if (column.title === "Variable") return el("td", { class: "names" }, nameButton(row));
   if (column.title === "Partners") return el("td", { class: "names" }, cut(column.value(row) || "–", 90));
-  if (column.title === "Together") return el("td", {}, rows.verdict[row] ? el("span", { class: `badge ${rows.verdict[row]}`, title: rows.said[row] }, rows.verdict[row]) : "–");
+  if (column.title === "Together") return el("td", {}, rows.verdict[row] ? el("span", { class: `badge ${rows.among[row] ? "unclear" : rows.verdict[row]}`, title: rows.said[row] }, togetherText(row)) : "–");
   if (column.title === "Direction") return el("td", { class: "direction" }, cut(rows.direction[row] || "–", 60));
-  if (column.title === "Effect") return el("td", { class: "effect" }, effectText(row), ...(rows.effectKind[row] ? [el("span", { class: "kind" }, cut(rows.effectKind[row], 60))] : []));
-  if (column.title === "Short list") return el("td", {}, rows.listed[row] ? el("span", { class: "badge" }, "yes") : "–");
+  if (column.title === "Effect") return el("td", { class: "effect" }, el("span", { class: "way" }, rows.direction[row] ? cut(rows.direction[row], 60) : ""), effectText(row), ...(rows.effectKind[row] ? [el("span", { class: "kind" }, cut(rows.effectKind[row], 60))] : []));
+  if (column.title === "Short list") return el("td", { class: kind }, rows.listed[row] ? el("span", { class: "badge" }, "yes") : "–");
   if (column.title === "Relevant") return el("td", { class: kind }, el("span", { class: rows.relevant[row] ? "badge" : "badge no" }, rows.relevant[row] ? "yes" : "no"));
   if (column.text) return el("td", { class: kind }, cut(column.value(row) || "–", 60));
   return el("td", { class: `number ${kind}` }, column.show(row));
@@ -77,24 +80,26 @@ function drawTable(size = Number(byId("page-size").value)) {
   state.page = Math.min(state.page, nPages - 1);
   const first = state.page * size;
   const shown = chosen.slice(first, first + size);
-  byId("table").tHead.replaceChildren(el("tr", {}, columns.map((column, i) => el("th", {
+  const telling = columns.filter(({ tells }) => !tells || tells());
+  byId("table").tHead.replaceChildren(el("tr", {}, telling.map((column) => el("th", {
     scope: "col",
-    class: `${column.text || ["Relevant", "Effect", "Short list"].includes(column.title) ? "" : "number"} ${column.extra ? "extra" : ""}`,
-    "aria-sort": i === state.column ? (state.descending ? "descending" : "ascending") : "none",
-  }, el("button", { type: "button", onclick: () => sortBy(i) }, column.title)))));
+    class: `${column.text || ["Relevant", "Effect", "Short list"].includes(column.title) ? "" : "number"} ${column.extra ? "extra" : ""} ${column.title === "Direction" ? "direction" : ""}`,
+    "aria-sort": column === columns[state.column] ? (state.descending ? "descending" : "ascending") : "none",
+  }, el("button", { type: "button", onclick: () => sortBy(column) }, column.title)))));
   byId("table").tBodies[0].replaceChildren(...(shown.length
-    ? shown.map((row) => el("tr", {}, columns.map((column) => cellOf(row, column))))
-    : [el("tr", { class: "empty" }, el("td", { colspan: columns.length }, whyEmpty()))]));
+    ? shown.map((row) => el("tr", {}, telling.map((column) => cellOf(row, column))))
+    : [el("tr", { class: "empty" }, el("td", { colspan: telling.length }, whyEmpty()))]));
   byId("page-status").textContent = chosen.length ? `${first + 1}–${first + shown.length} of ${chosen.length.toLocaleString("en")}` : "0 of 0";
   byId("previous").disabled = state.page === 0;
   byId("next").disabled = state.page >= nPages - 1;
 }
 
 function sortBy(column) {
-  state.descending = column === state.column ? !state.descending : Boolean(columns[column].down);
-  state.column = column;
+  const place = columns.indexOf(column);
+  state.descending = place === state.column ? !state.descending : Boolean(column.down);
+  state.column = place;
   choose();
-  byId("table").tHead.querySelectorAll("button")[column].focus();
+  byId("table").tHead.querySelector("th:not([aria-sort=none]) button").focus();
 }
 
 function variablesCsv() {

@@ -2,5 +2,5 @@
 
 const curvesOf = JSON.parse(byId("curves").textContent);
 for (const chart of document.querySelectorAll(".chart[data-tuple]")) {
-  drawnToFit(chart, (width) => drawSurvival(width, curvesOf[Number(chart.dataset.tuple)], ({ where }) => where));
+  drawnToFit(chart, (width) => drawSurvival(width, curvesOf[Number(chart.dataset.tuple)], ({ where }) => where, chart.dataset.time ?? ""));
 }
