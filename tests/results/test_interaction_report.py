@@ -83,6 +83,13 @@ class TestWords:
         assert interplay.interactions(X, y, max_p=1e-9, random_state=0).smallest is None
         assert interplay.interactions(X, y, top=3, random_state=0).smallest is None
 
+    def test_cells_of_several_classes_have_no_colours(self) -> None:
+        X = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 3)), columns=list("abc"))
+        page = interactions_page(interplay.interactions(X, np.arange(200) % 3, top=1))
+        assert "Cells list the samples of each class" in page
+        assert "Orange" not in page
+        assert "p-values were adjusted for 3 tests by Holm&#x27;s method." in page
+
     def test_names_are_text(self) -> None:
         X = table(4).rename(columns={"gene1": "<script>alert(1)</script>"})
         found = interplay.interactions(X, _permuted(), random_state=0)

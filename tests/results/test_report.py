@@ -394,3 +394,42 @@ def test_nothing_is_called_an_interaction_without_a_test(three_kinds) -> None:
     assert "interact with" not in words
     assert "was not tested" in words
     assert set(untested.table["verdict"]) == {"", "untested"}
+
+
+def test_partners_that_interact_without_the_variable() -> None:
+    """The best tuple of v3 contains a pair that interacts, of which v3 is no part: no picture or word may say it is."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 12))
+    y = np.where((X[:, 7] > 0) ^ (X[:, 9] > 0) ^ (rng.random(600) < 0.1), "case", "control")
+    y = np.where(X[:, 3] > 0.8, "case", y)
+    found = interplay.select(pd.DataFrame(X, columns=[f"v{i}" for i in range(12)]), y, dimensions=3, random_state=0)
+    row = found.table.set_index("variable").loc["v3"]
+    assert row["verdict"] == "interaction"
+    assert set(row["partners"]) == set(row["interacting"]) == {"v7", "v9"}
+    words = " ".join(summary_sentences(found))
+    assert "2 of them interact with their partners" in words
+    assert "For 1 of them only the partners interact with each other." in words
+    data = embedded(report_page(found))
+    among = dict(zip(data["names"], data["rows"]["among"], strict=False))
+    assert [name for name in among if among[name]] == ["v3"]
+
+
+def test_one_variable_was_found_in_one_way() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
+    one = summary_sentences(interplay.select(X, X["a"] + rng.normal(size=200) > 0, random_state=0))
+    assert "It was found alone." in one
+    both = X["a"] + X["b"] + rng.normal(size=200) > 0
+    assert "All of them were found alone." in summary_sentences(interplay.select(X, both, random_state=0))
+
+
+def test_means_given_covariates_are_those_of_the_outcome() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "age"])
+    y = 100 + 10 * (X["a"] + X["age"]) + rng.normal(size=200)
+    found = interplay.select(X, y, covariates="age", dimensions=1, random_state=0)
+    data = embedded(report_page(found))
+    assert data["meanOf"] == "mean of the outcome, not adjusted"
+    numbers = np.reshape(data["tuples"][0]["numbers"], (-1, 6))
+    above = X["a"] > X["a"].median()
+    np.testing.assert_allclose(numbers[:, 5], [y[~above].mean(), y[above].mean()], rtol=1e-2)

@@ -662,6 +662,82 @@ def test_survival_curves_of_interactions_are_painted(visit, interactions_of_time
     assert no_sideways_scroll(page)
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_keys_are_dashed_where_lines_are(visit, tmp_path, theme) -> None:
+    """Nine cells: the ninth line has the colour of the first one, and is dashed, as is its key."""
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.binomial(2, 0.5, size=(300, 2)), columns=["rs1", "rs2"])
+    time = pd.Series(rng.exponential(np.where((X["rs1"] > 0) ^ (X["rs2"] > 0), 3.0, 0.5)), name="months")
+    interplay.interactions(X, (time, np.ones(300, dtype=bool))).to_html(tmp_path / "tuples.html")
+    page = visit(tmp_path / "tuples.html", color_scheme=theme)
+    card = page.locator("#cells .card").first
+    strokes, dashes = (
+        card.locator("path.curve").evaluate_all(f"(all) => all.map((each) => getComputedStyle(each).{name})")
+        for name in ("stroke", "strokeDasharray")
+    )
+    assert strokes[8] == strokes[0]
+    assert [dash == "none" for dash in dashes] == [True] * 8 + [False]
+    colours, images = (
+        card.locator(".key").evaluate_all(f"(all) => all.map((each) => getComputedStyle(each, '::before').{name})")
+        for name in ("backgroundColor", "backgroundImage")
+    )
+    assert colours[:8] == strokes[:8]
+    assert set(images[:8]) == {"none"}
+    assert images[8].startswith("repeating-linear-gradient")
+    assert strokes[8] in images[8]
+    assert page.locator("#cells .chart svg .label").first.text_content() == "months"
+
+
+def clipped(page) -> int:
+    frames = page.locator(".table-frame, .cells-frame")
+    return int(frames.evaluate_all("(all) => Math.max(...all.map((each) => each.scrollWidth - each.clientWidth))"))
+
+
+def test_tables_are_not_clipped(visit, pairs, times_report, interactions_of_times) -> None:
+    for path in (pairs[1], interactions_of_times[1]):
+        assert clipped(visit(path, viewport={"width": 1280, "height": 900})) == 0, path
+    # On phones the direction stands above the effect, where there is room for it.
+    page = visit(times_report, viewport=PHONE)
+    assert clipped(page) == 0
+    assert page.locator("#table .direction").first.is_hidden()
+    assert "risk where higher" in page.locator("#table td.effect").first.inner_text()
+
+
+def test_columns_that_say_nothing_are_left_out(visit, pairs) -> None:
+    page = visit(pairs[1])
+
+    def heads() -> list[str]:
+        return [text.strip(" ↑↓") for text in page.locator("#table thead th").all_inner_texts()]
+
+    assert "Relevant" not in heads()  # all rows are
+    assert {"Partners", "Together", "Direction"} <= set(heads())
+    page.locator("#only-relevant").uncheck()
+    assert "Relevant" in heads()
+    page.locator("#search").fill("gene111")
+    page.locator("#table thead th", has_text="Relevant").get_by_role("button").click()
+    assert {"Direction", "Effect", "Together"}.isdisjoint(heads())
+    focused = page.evaluate("document.activeElement.textContent")
+    assert focused == "Relevant"
+
+
+def test_untested_interactions_are_called_untested(visit, tmp_path) -> None:
+    """Within groups, partners are not tested, and no null distribution is fitted."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 8)), columns=[f"gene{v}" for v in range(8)])
+    y = np.repeat(np.arange(24) % 2, 5)
+    X["gene1"] += 2.5 * y
+    X["donor"] = np.repeat([f"d{d}" for d in range(24)], 5)
+    interplay.select(X, y, groups="donor", random_state=0, n_permutations=99).to_html(tmp_path / "groups.html")
+    page = visit(tmp_path / "groups.html")
+    assert "Whether they interact was not tested." in page.locator("#network-words").inner_text()
+    assert page.locator("#interaction-key").is_hidden()
+    assert page.locator("#no-interaction-key").inner_text() == "not tested"
+    assert page.locator("#qq-card").is_hidden()
+    assert page.locator("#histogram-key").is_hidden()
+    assert page.locator("#histogram-title").inner_text() == "How often each p occurs"
+    assert "contrast" not in page.locator("#gains-words").inner_text()
+
+
 def test_interactions_of_classes_have_no_curves(visit, tmp_path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))

@@ -290,6 +290,12 @@ class TestCommandLine:
             "the values of column 'status' are 0 (4×), 1 (3×) and 2 (3×): if 2 is the event, give y=(time, event "
             "== 2), or 'status=2' in place of the column's name (--event status=2)",
         ),
+        (
+            np.arange(10.0),
+            pd.Series(np.arange(10) % 3 + 1),  # as in MASS Melanoma, where 1 is the event
+            "are 1 (4×), 2 (3×) and 3 (3×): say which of them is the event. For 1, give y=(time, event == 1), or "
+            "'status=1' in place of the column's name (--event status=1); likewise for another value",
+        ),
         (np.arange(10.0), np.arange(10) < 2, "y has 2 events, and at least 5 are needed"),
     ],
 )

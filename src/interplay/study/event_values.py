@@ -73,13 +73,16 @@ def observed_events(column: Column, values: Any, *, name: str | None, wanted: st
     if len(numbers) > _VALUES_SHOWN:
         raise ValueError(f"{rule}; the values{called} are too many ({len(numbers)}): y=(time, event), in this order")
     likely = next((i for i, text in enumerate(texts) if _OBSERVED.match(text)), len(texts) - 1)
-    if column.kind != ColumnKind.LABEL:  # 1 and 2, 0, 1 and 2: the event has the highest number
-        likely = len(texts) - 1
+    is_known = True
+    if column.kind != ColumnKind.LABEL:  # 1 and 2, 0, 1 and 2: the event has the highest number; of 1, 2 and 3 any may
+        is_known = len(texts) < 3 or numbers[0] == 0
+        likely = len(texts) - 1 if is_known else 0
     compared = repr(texts[likely]) if column.kind == ColumnKind.LABEL else texts[likely]
     chosen = "" if name is None else f"{name}={texts[likely]}"
     by_name = f", or {chosen!r} in place of the column's name (--event {chosen})" if chosen else ""
+    if_it = f"if {compared} is the event, give" if is_known else f"say which of them is the event. For {compared}, give"
     raise ValueError(
-        f"{rule}; the values{called} are {_listed(texts, counts.tolist())}: if {compared} is the event, give "
+        f"{rule}; the values{called} are {_listed(texts, counts.tolist())}: {if_it} "
         f"y=(time, event == {compared}){by_name}{'; likewise for another value' if len(texts) > 2 else ''}"
     )
 
