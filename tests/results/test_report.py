@@ -428,6 +428,7 @@ def test_means_given_covariates_are_those_of_the_outcome() -> None:
     X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "age"])
     y = 100 + 10 * (X["a"] + X["age"]) + rng.normal(size=200)
     found = interplay.select(X, y, covariates="age", dimensions=1, random_state=0)
+    assert "not adjusted for covariates" in text_of(report_page(found))
     data = embedded(report_page(found))
     assert data["meanOf"] == "mean of the outcome, not adjusted"
     numbers = np.reshape(data["tuples"][0]["numbers"], (-1, 6))

@@ -445,6 +445,20 @@ def test_ten_classes_have_ten_colours(visit, ten_classes, theme) -> None:
     assert "cell type" in page.locator(".about-data").inner_text()
 
 
+def test_words_name_the_class_whose_share_differs_most(visit, tmp_path) -> None:
+    """Most samples are of class b, half of them on either side; a and c are apart."""
+    rng = np.random.default_rng(0)
+    x = np.r_[rng.normal(-2, 0.3, 60), rng.normal(0, 1, 120), rng.normal(2, 0.3, 60)]
+    y = np.repeat(["a", "b", "c"], [60, 120, 60])
+    interplay.select(pd.DataFrame({"x": x}), y, dimensions=1, random_state=0).to_html(tmp_path / "three.html")
+    page = visit(tmp_path / "three.html")
+    page.get_by_role("button", name="x", exact=True).first.click()
+    assert page.locator(".why-words").inner_text().startswith(("Share of class a: 25 %", "Share of class c: 25 %"))
+    titles = page.locator("#details-body h3").all_inner_texts()
+    assert "Why this variable" in titles
+    assert "Its best tuple" not in titles
+
+
 def test_ordered_classes_run_from_light_to_dark(visit, tmp_path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 10))

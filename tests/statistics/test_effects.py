@@ -287,6 +287,26 @@ def test_a_variable_found_given_others_has_its_direction_given_these():
     assert abs(stats.spearmanr(s, x).statistic) < 0.1
 
 
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_effects_given_covariates_are_those_of_the_outcome(kind):
+    """Residuals, which are searched, have neither classes nor a unit; effects are those without covariates."""
+    import interplay
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=300), "s": rng.choice(["m", "f"], 300), "age": rng.normal(size=300)})
+    y = 100 + 10 * (X["a"] + X["age"] + 2 * (X["s"] == "m")) + rng.normal(size=300)
+    if kind == "classes":
+        y = pd.Series(np.where(y > 110, "well", "ill"), name="status")
+    plain = interplay.select(X, y, dimensions=1, random_state=0).effect_table
+    given = interplay.select(X, y, covariates="age", dimensions=1, random_state=0).effect_table
+    of = {
+        name: table[table["variable"] != "age"].sort_values(["variable", "effect_kind"])
+        for name, table in (("plain", plain), ("given", given))
+    }
+    assert set(of["given"]["variable"]) == {"a", "s"}
+    pd.testing.assert_frame_equal(of["given"].reset_index(drop=True), of["plain"].reset_index(drop=True))
+
+
 def test_effects_survive_a_file(tmp_path):
     import interplay
 

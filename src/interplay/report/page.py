@@ -32,6 +32,7 @@ _ABOUT_EFFECTS = (
     "<em>Direction</em> says which way a variable goes with the outcome, and <em>effect</em> how much, with its 95 % "
     "interval. "
 )
+_ABOUT_ADJUSTED = "Both are those of the variable by itself, not adjusted for covariates. "
 _ABOUT_ALONE = "Gains are in bits × samples. Select a variable to see the classes in each of its levels."
 _ABOUT_TUPLES = (
     "<em>Together</em> is the verdict on the partners; p-values of interactions are adjusted for all tuples of the "
@@ -47,13 +48,18 @@ def report_page(selection: Selection) -> str:
         styles=["report.css"],
         script=joined_scripts(_SCRIPTS),
         headline=escape(headline(selection)),
-        about=(_ABOUT_EFFECTS if selection.effects is not None and len(selection.ranked) else "")
-        + (_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES),
+        about=_about_effects(selection) + (_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES),
         summary="\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary_sentences(selection)),
         methods=escape(methods_paragraph(selection)),
         references="\n".join(f"<li>{escape(reference)}</li>" for reference in (*REFERENCES, *references(selection))),
         data=embedded_json(report_content(selection)),
     )
+
+
+def _about_effects(selection: Selection) -> str:
+    if selection.effects is None or not len(selection.ranked):
+        return ""
+    return _ABOUT_EFFECTS + (_ABOUT_ADJUSTED if selection.provenance.get("covariates") else "")
 
 
 def filled_page(

@@ -73,10 +73,15 @@ def effect_in_words(effects: VariableEffects, row: int) -> str:
     """Return the size of an effect with its interval: "AUC 0.812 (0.77 to 0.849)"; "" where it is not known."""
     if row < 0 or np.isnan(effects.effect[row]):
         return ""
-    value, low, high = (f"{bound[row]:.3g}" for bound in (effects.effect, effects.low, effects.high))
+    value, low, high = (_three_digits(float(bound[row])) for bound in (effects.effect, effects.low, effects.high))
     interval = "" if np.isnan(effects.low[row]) else f" ({low} to {high})"
     about = f", {printable(effects.about[row])}" if effects.about[row] else ""
     return f"{effects.kind[row]} {value}{interval}{about}"
+
+
+def _three_digits(value: float) -> str:
+    """Write three digits, and numbers from 1000 to 100,000 without an exponent."""
+    return f"{value:.0f}" if 999.5 <= abs(value) < 1e5 else f"{value:.3g}"
 
 
 def cell_of(selection: Selection, v: int) -> str:

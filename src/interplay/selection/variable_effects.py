@@ -60,7 +60,8 @@ class _OfComparison:
     def __init__(self, found: Selection, data: SearchedSelection, comparison: Comparison, variables: IntArray) -> None:
         self._found, self._comparison, self._variables = found, comparison, variables
         labels = found.runs[int(found.best_run[variables[0]])].class_labels
-        self._target = _target_of(data.task.study, comparison, found.provenance.get("target") or "", labels)
+        # Given covariates, residuals are searched, which have neither classes nor the unit of the outcome.
+        self._target = _target_of(data.task.study, comparison.shown, found.provenance.get("target") or "", labels)
         self._tests = {test.name: test for test in found.tests}
         self._strata = None if comparison.strata is None else comparison.strata.codes
         groups = comparison.groups
@@ -139,11 +140,11 @@ class _OfComparison:
 
     def _given_others(self, v: int, found: MeasuredVariable) -> MeasuredVariable:
         outcome = self._comparison.outcome
-        is_number = isinstance(outcome, NumberOutcome)
         target = outcome.scores if isinstance(outcome, NumberOutcome) else (outcome.codes == 1).astype(np.float64)
         others = [scores for u, scores in self._strong_scores.items() if u != v]
         size = correlation_given(self._scores(v), np.array(others).reshape(-1, len(target)), target, self._strata)
-        label = "" if is_number else words.class_in_words(self._target.labels[1], self._target.name)
+        labels = self._target.labels
+        label = words.class_in_words(labels[1], self._target.name) if labels else ""
         said = words.given_others(size, self._target.name, label)
         about = f"{len(others)} other{'s' * (len(others) != 1)}"
         return MeasuredVariable(said, True, [Effect(PARTIAL_RHO, about, size), *found.effects])

@@ -44,7 +44,7 @@ function whySection(row) {
   const chart = el("div", { class: "chart", id: "why" });
   const curves = tuple.curves ? [el("h3", {}, "Survival in its cells"), el("div", { class: "chart", id: "survival" })] : [];
   return [
-    el("h3", {}, data.dimensions > 1 ? "Why this tuple" : "Why this variable"), ...verdictOf(row), chart,
+    el("h3", {}, rows.partners[row].length ? "Why this tuple" : "Why this variable"), ...verdictOf(row), chart,
     el("p", { class: "why-words" }, whyWords(tuple, row)), ...curves,
   ];
 }
@@ -71,7 +71,7 @@ function tuplesSection(row) {
   const line = (of) => el("li", {}, el("span", { class: "inline-names" }, joined([of, ...rows.partners[of]].map((place) => (place === row ? el("strong", {}, cut(names[place], 60)) : nameButton(place))))), el("span", {}, `gain of ${cut(names[of], 24)} ${gainText(rows.gain[of])}`));
   const shown = others.slice(0, 12);
   return [
-    el("h3", {}, "Its best tuple"), el("ul", { class: "plain", id: "own-tuple" }, line(row)),
+    ...(rows.partners[row].length ? [el("h3", {}, "Its best tuple"), el("ul", { class: "plain", id: "own-tuple" }, line(row))] : []),
     ...(shown.length ? [el("h3", {}, "Best tuples of other variables that contain it"), el("ul", { class: "plain" }, shown.map(line))] : []),
     ...(others.length > shown.length ? [el("p", { class: "note" }, `… and ${others.length - shown.length} more.`)] : []),
   ];

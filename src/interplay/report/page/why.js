@@ -128,8 +128,11 @@ function whyWords(tuple, own) {
   const where = ({ level }) => level.map((l, m) => `${cut(names[members[m]], 30)} ${cut(levels[m][l], 20)}`).join(", ");
   if (tuple.numbers) return boxWords(cells, where);
   const overall = overallShares(cells);
-  const q = labels.length === 2 ? 1 : overall.indexOf(Math.max(...overall));
-  const seen = cells.filter(({ n }) => n > 0).sort((a, b) => a.counts[q] / a.n - b.counts[q] / b.n);
+  const filled = cells.filter(({ n }) => n > 0);
+  const spread = labels.map((_, q) => Math.max(...filled.map(({ counts, n }) => counts[q] / n)) - Math.min(...filled.map(({ counts, n }) => counts[q] / n)));
+  // Of several classes, the one whose share differs most.
+  const q = labels.length === 2 ? 1 : spread.indexOf(Math.max(...spread));
+  const seen = filled.sort((a, b) => a.counts[q] / a.n - b.counts[q] / b.n);
   const part = (cell) => `${percent(cell.counts[q] / cell.n)} where ${where(cell)}`;
   return `Share of class ${cut(labels[q], 30)}: ${percent(overall[q])} of all samples, from ${part(seen[0])} to ${part(seen[seen.length - 1])}.`;
 }
