@@ -10,6 +10,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "real_tables.md"
 
 #: So many of the relevant variables are named, and letters of a message shown.
 _NAMED, _LONGEST = 6, 420
+#: And so many interactions.
+_LISTED = 3
 
 _HEAD = """# Real tables
 
@@ -28,6 +30,16 @@ level of 5 %, up to 5 % of the tables may have one.
 :::{{container}} dense
 | table | outcome | known | relevant, most significant first | shuffled found |
 |---|---|---|---|---|
+"""
+
+_INTERACTIONS = """
+## Interactions that `select` reports
+
+These are members of best tuples whose effect goes beyond the sum of their separate effects, with p-values that are
+adjusted for all tuples of the search. {none} have none, among them {times} with times.
+
+| table | interactions, the clearest first |
+|---|---|
 """
 
 _FIRST = """
@@ -51,7 +63,7 @@ def write_page(tables: list[dict[str, Any]]) -> None:
         n_false_tables=sum(bool(entry["false"]) for entry in tables),
     )
     text += "".join(_row(entry) for entry in tables)
-    text += ":::\n" + _pairs(tables)
+    text += ":::\n" + _interactions(tables) + _pairs(tables)
     text += _FIRST + "".join(_first(entry) for entry in tables if entry["first_attempt"] or entry["settings"]["drop"])
     PAGE.write_text(text + ":::\n", encoding="utf-8")
 
@@ -64,6 +76,20 @@ def _row(entry: dict[str, Any]) -> str:
     false = f"{len(entry['false'])} of {entry['n_shuffled']}"
     size = f"{entry['n_samples']:,} × {entry['n_vars']}"
     return f"| {_name(entry)}, {size} | {_code(outcome)} | {entry['known']} | {found} | {false} |\n"
+
+
+def _interactions(tables: list[dict[str, Any]]) -> str:
+    some = [entry for entry in tables if entry.get("interactions")]
+    none = [entry for entry in tables if not entry.get("interactions")]
+    rows = ""
+    for entry in some:
+        listed = [
+            f"{' × '.join(map(_code, one['members']))} ({one['p_adjusted']:.1e})" for one in entry["interactions"]
+        ]
+        more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+        rows += f"| {_name(entry)} | {', '.join(listed[:_LISTED])}{more} |\n"
+    of_times = sum(entry["event"] is not None for entry in none)
+    return _INTERACTIONS.format(none=f"{len(none)} of {len(tables)} tables", times=of_times) + rows
 
 
 def _pairs(tables: list[dict[str, Any]]) -> str:

@@ -33,12 +33,24 @@ def study(table: RealTable, frame: pd.DataFrame, *, seed: int, jobs: int) -> dic
     result = {
         "package": table.package, "name": table.name, "target": table.target, "event": table.event,
         "n_samples": len(X), "n_vars": found.table.shape[0], "known": table.known, "relevant": found.relevant,
-        "n_shuffled": shuffled.shape[1], "false": false, "first_attempt": first, "advised": advice,
+        "interactions": _interactions(found), "n_shuffled": shuffled.shape[1], "false": false, "first_attempt": first,
+        "advised": advice,
         "settings": {**table.settings, "drop": table.drop}, "seconds": round(seconds, 2),
     }  # fmt: skip
     if table.pair is not None:
         result["pair"] = _pair(table, X, y, how)
     return result | {"wrong": wrong(table, result)}
+
+
+def _interactions(found: interplay.Selection) -> list[dict[str, Any]]:
+    """Return the tuples that `select` calls interactions, the clearest first."""
+    if "verdict" not in found.table:  # one variable has no tuples
+        return []
+    rows = found.table[found.table["verdict"] == "interaction"].sort_values("p_interaction")
+    clearest = {tuple(sorted(row.interacting)): float(row.p_interaction) for row in rows.iloc[::-1].itertuples()}
+    return [
+        {"members": list(members), "p_adjusted": p} for members, p in sorted(clearest.items(), key=lambda each: each[1])
+    ]
 
 
 def wrong(table: RealTable, result: dict[str, Any]) -> list[str]:

@@ -181,13 +181,15 @@ def _full_model(result: Interactions) -> str:
     model = result.provenance["model"]
     about = model_in_words(result.provenance).removesuffix(f" ({model} model)")
     ratio = "F tests of linear models" if model == "linear" else f"likelihood ratios of {model} models"
+    method = result.settings["p_adjust"]
+    adjusted = f", adjusted for {counted(result.n_tests, 'test')} by {ADJUSTMENTS[method]}" if method != "none" else ""
     if result.is_permuted:
         ratio = f"{result.permutations_in_words()}, confirmed by {ratio}"
+        adjusted = f", adjusted for {counted(result.n_tests, 'test')}"
     return (
         f"Residuals of a {model} model{f' of {about}' if about else ''} were searched, and all tuples whose residuals "
         "might interact were tested by the full model, with and without the interaction, beside effects of all proper "
-        f"subsets of the members. p-values are those of {ratio}, adjusted for {result.n_tests:,} tests "
-        f"({result.settings['p_adjust']})."
+        f"subsets of the members. p-values are those of {ratio}{adjusted}."
     )
 
 
