@@ -434,3 +434,14 @@ def test_means_given_covariates_are_those_of_the_outcome() -> None:
     numbers = np.reshape(data["tuples"][0]["numbers"], (-1, 6))
     above = X["a"] > X["a"].median()
     np.testing.assert_allclose(numbers[:, 5], [y[~above].mean(), y[above].mean()], rtol=1e-2)
+
+
+def test_the_smallest_p_of_all_fits_is_told() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(100, 4)), columns=list("abcd"))
+    found = interplay.select(X, rng.random(100) < 0.5, random_state=0)
+    fits = [fit for test in found.tests for fit in test.null_fits if not fit.is_exact]
+    fits = [fit for fit in fits if fit.fit != "union" and not np.isnan(fit.ks_p)]
+    worst = min(fit.ks_p for fit in fits)
+    told = f"Kolmogorov–Smirnov p\u00a0=\u00a0{worst:.2g}, the smallest of {len(fits)} fits"
+    assert told in " ".join(summary_sentences(found))

@@ -38,7 +38,7 @@ REFERENCES = (
     "search. arXiv:1705.05756",
 )
 
-#: A null distribution whose Kolmogorov–Smirnov p-value is below this does not fit.
+#: A null distribution whose Kolmogorov–Smirnov p-value, times the number of fits, is below this does not fit.
 _BAD_FIT = 0.01
 
 
@@ -333,7 +333,10 @@ def _too_few_samples(selection: Selection) -> str:
 def _null(selection: Selection) -> str:
     if said := study_words.null_sentence(selection):
         return said
-    fits = [run.null_fit for run in selection.runs if not (selection.tests and run.null_fit.is_exact)]
+    # Of several tests of a variable each has null fits of its own.
+    fits = [run.null_fit for run in selection.runs]
+    if selection.tests:
+        fits = [fit for test in selection.tests for fit in test.null_fits if not fit.is_exact]
     if not fits or fits[0].is_exact:
         return "p-values come from an exact conditional test; no null distribution was fitted."
     checked = [fit.ks_p for fit in fits if not math.isnan(fit.ks_p) and fit.mode != "raw" and fit.fit != "union"]
@@ -343,9 +346,9 @@ def _null(selection: Selection) -> str:
     kind = "contrast variables (permuted copies)" if fits[0].n_contrast else "irrelevant variables"
     number = f"{fits[0].n_irrelevant:,} " if len(fits) == 1 else ""
     where = f"Kolmogorov–Smirnov p\u00a0=\u00a0{worst:.2g}" + (
-        f", the smallest of all {'searches' if selection.tests else 'comparisons'}" if len(fits) > 1 else ""
+        f", the smallest of {len(checked)} fits" if len(checked) > 1 else ""
     )
-    if worst < _BAD_FIT:
+    if worst * len(checked) < _BAD_FIT:
         return (
             f"Caution: the fitted null distribution does not describe the gains of the {number}{kind} ({where}). "
             "p-values may be wrong."
