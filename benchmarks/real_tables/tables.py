@@ -327,7 +327,8 @@ TABLES = [
         "sksurv",
         "flchain",
         "futime",
-        "age first, then free light chains and creatinine; chapter is the cause of death",
+        "age first, then free light chains and creatinine, which is normally lower in women; chapter is the cause of "
+        "death",
         event="death",
         occurred=True,
         drop=["chapter"],
