@@ -21,7 +21,7 @@ from interplay.readers.genotypes.variants import Variants
 _BIM_COLUMNS = ["chromosome", "variable", "morgans", "position", "allele_1", "allele_2"]
 
 
-#: First bytes of a file in which the people of one variant come together, and of one in which the variants of a person do.
+#: First bytes of a file: all people of a variant come together, or all variants of a person.
 _BY_VARIANT, _BY_PERSON = bytes([0x6C, 0x1B, 0x01]), bytes([0x6C, 0x1B, 0x00])
 
 #: Copies of allele 1 for the bits 00, 01 (missing), 10 and 11.
@@ -72,12 +72,13 @@ class BedFile(GenotypeFile):
             for start, stop in zip(starts, [*starts[1:], len(numbers)], strict=True):
                 file.seek(len(_BY_VARIANT) + int(numbers[start]) * self._n_bytes)
                 _fill(file, packed[start:stop], self.path)
-        return only(unpacked(packed, self.n_samples, _COPIES), rows)
+        codes: Codes = only(unpacked(packed, self.n_samples, _COPIES), rows)
+        return codes
 
 
 def _fill(file: IO[bytes], packed: Codes, path: str | os.PathLike[str]) -> None:
     """Read as many bytes as the array has: one reading gives 2 GiB at most."""
-    rest = memoryview(packed).cast("B")
+    rest = packed.reshape(-1).data
     while len(rest):
         n_read = file.readinto(rest)  # type: ignore[attr-defined]
         if not n_read:
@@ -132,7 +133,7 @@ def read_bed(
     for ending in (".bim", ".fam"):
         check_file("path", file.with_suffix(ending))
     with reading(path, "a .bed file that can be read", (ValueError, OSError)):
-        opened = BedFile(path, open_bed(file))
+        opened = BedFile(path, open_bed(file, skip_format_check=True))
     return genotype_table(
         opened,
         samples=samples,

@@ -1,4 +1,4 @@
-"""Genotypes as two bits each: codes of packed bytes, and a temporary file for formats that are read from the beginning."""
+"""Genotypes as two bits each: their codes, and a temporary file for formats that are read from the beginning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _AT_ONCE = 2**22
 def four_codes(codes: tuple[int, int, int, int] = (0, 1, 2, 3)) -> FourCodes:
     """Return the four codes in each value of a byte; `codes` are those of the bits 00, 01, 10 and 11, lowest first."""
     bits = (np.arange(256)[:, np.newaxis] >> np.array([0, 2, 4, 6])) & 3
-    return np.array(codes, dtype=np.uint8)[bits].view(np.uint32).reshape(-1)
+    table: FourCodes = np.array(codes, dtype=np.uint8)[bits].view(np.uint32).reshape(-1)
+    return table
 
 
 def unpacked(packed: npt.NDArray[np.uint8], n_samples: int, table: FourCodes) -> Codes:
