@@ -56,7 +56,7 @@ class BedFile(GenotypeFile):
         if begin == _BY_PERSON:
             raise ValueError("it has the variants of one person after another: write it anew with plink2 --make-bed")
         if begin != _BY_VARIANT:
-            raise ValueError("its first bytes are those of another format")
+            raise ValueError("its first bytes are those of another format" if begin else "it is empty")
         size, wanted = os.path.getsize(self.path), len(_BY_VARIANT) + n_variants * self._n_bytes
         if size != wanted:
             raise ValueError(
