@@ -3,9 +3,10 @@
 A unit is a variable (its scores, or a column for each level but one) or an interacting tuple (a column for each cell).
 At each step every unit that is left is tested given all that are chosen, and the one with the smallest p-value is added
 if its p-value, times the number of units, is below the significance level. Tuples come second, each given its members
-as well. At the end, units that do not pass the same bar given all others are dropped: a variable that stood in for a
-cause, and was added before it, goes. While the chosen units are not sufficient, steps only add; once they are, the next
-step adds a unit with a probability of about the level.
+as well, and given the tuple of the chosen variables that resemble these. At the end, units that do not pass the same
+bar given all others are dropped: a variable that stood in for a cause, and was added before it, goes. While the chosen
+units are not sufficient, steps only add; once they are, the next step adds a unit with a probability of about the
+level.
 
 A chosen unit is given with more columns than it is tested by (splines, finer cells): else a variable that resembles it
 would be added for an effect of the chosen one that is no straight line in its scores.
@@ -116,8 +117,8 @@ def choose_short_list(
     targets : (n_targets, n_samples) float64
         Class indicators, or scores of an outcome of numbers or times.
     level : float
-        Probability of one unit too many; half of it is for tuples where there are some. Those given here are the
-        strongest of all, so that a p-value is multiplied by the number of all tuples of as many variables.
+        Probability of one unit too many; half of it is for tuples where there are some. These tuples are the strongest
+        of a search, so that their p-values are multiplied by the number of all tuples of `singles`.
     beside : callable, optional
         From the members of a tuple and the chosen variables, columns that the tuple is tested given as well: those of
         its members, and of tuples of chosen variables that say the same.
