@@ -59,7 +59,7 @@ class UnitColumns:
 
     def _made(self, v: int) -> FloatArray:
         if v >= self._table.n_vars:
-            return self._covariates[v - self._table.n_vars][np.newaxis]
+            return np.asarray(self._covariates[v - self._table.n_vars][np.newaxis])
         values = self._table.columns(slice(v, v + 1))[0]
         if not self._table.is_label[v]:
             scores = normal_scores(mid_rank_scores(values[np.newaxis]))
@@ -153,7 +153,7 @@ class UnitColumns:
     def _values(self, v: int) -> FloatArray:
         n_vars = self._table.n_vars
         values = self._table.columns(slice(v, v + 1))[0] if v < n_vars else self._covariates[v - n_vars]
-        return values.astype(np.float64)
+        return np.asarray(values, dtype=np.float64)
 
     def _has_levels(self, v: int) -> bool:
         if v < self._table.n_vars:
