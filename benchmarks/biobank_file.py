@@ -118,7 +118,9 @@ def one_call(path: Path, engine: str) -> dict[str, Any]:
         timed(parts, "search", CudaEngine, "search"),
     ):
         table = interplay.genetics.read_bed(path)
-        found = interplay.max_information_gain(table, "phenotype", dimensions=2, engine=engine, checkpoint=checkpoint)
+        found = interplay.max_information_gain(
+            table, "phenotype", dimensions=2, engine=engine, n_jobs=-1, checkpoint=checkpoint
+        )
     assert np.isfinite(found.gain).all()
     os.unlink(checkpoint)
     row = {"seconds": round(time.perf_counter() - began, 2)} | {name: round(took, 2) for name, took in parts.items()}

@@ -56,6 +56,7 @@ def measure(path: Path, threads: int) -> dict[str, float]:
 
     import interplay
     from interplay.base.jobs import map_in_threads
+    from interplay.study.table import MISSING_WHOLE
 
     genetics = interplay.genetics
     readers = {".bed": genetics.read_bed, ".pgen": genetics.read_pgen, ".bgen": genetics.read_bgen}
@@ -68,8 +69,8 @@ def measure(path: Path, threads: int) -> dict[str, float]:
 
     def read(number: int) -> None:
         start = number * at_once
-        values = table.block(start, min(start + at_once, table.n_vars))
-        n_missing[number] = np.count_nonzero(np.isnan(values))
+        codes = table.whole_numbers(slice(start, min(start + at_once, table.n_vars)))
+        n_missing[number] = np.count_nonzero(codes == MISSING_WHOLE)
 
     map_in_threads(read, range(len(n_missing)), threads)
     ended = time.perf_counter()

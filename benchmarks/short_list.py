@@ -1,6 +1,6 @@
 """The short list of `select` beside forward selection, on six tables; and its variables too many, where truth is known.
 
-    python benchmarks/short_list.py [--jobs N] [--tables N] [--repetitions N] [--of-times N]
+    python benchmarks/short_list.py [--jobs N] [--tables NAME ...] [--repetitions N] [--of-times N]
 
 Tables: scikit-learn's breast cancer, wine, diabetes and iris, its digits 3 and 8, and one like Madelon. In each of five
 folds, variables are chosen from four fifths of the samples, and a model of these (logistic or linear regression, and a
@@ -9,7 +9,8 @@ many variables by forward selection (scikit-learn's SequentialFeatureSelector, c
 smallest p-values. Truth: tables of causes, copies of these and noise (short_list_truth.py); counted are lists with a
 variable that does not matter given the others, and the causes found.
 
-Writes benchmarks/results/short_list.json, with the command and versions that made it.
+Writes benchmarks/results/short_list.json, with the command and versions that made it; rows of tables that are not
+named stay as they are.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def main() -> None:
     """Run both parts and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--tables", type=int, default=len(TABLES))
+    parser.add_argument("--tables", nargs="*", choices=TABLES, default=TABLES, metavar="NAME")
     parser.add_argument("--repetitions", type=int, default=25, help="tables of known truth of each kind and size")
     parser.add_argument("--of-times", type=int, default=8, help="the same of times, whose models take longer")
     parser.add_argument("--seed", type=int, default=0)
@@ -148,7 +149,10 @@ def main() -> None:
     ]
     with ProcessPoolExecutor(arguments.jobs) as pool:
         truths = list(pool.map(short_list_of, jobs))
-        tables = list(pool.map(compare, TABLES[: arguments.tables]))
+        compared = {row["table"]: row for row in pool.map(compare, arguments.tables)}
+    kept = json.loads(RESULTS.read_text(encoding="utf-8"))["tables"] if RESULTS.exists() else []
+    rows = {row["table"]: row for row in kept} | compared
+    tables = [rows[name] for name in TABLES if name in rows]
     found = pd.concat(
         [pd.DataFrame(jobs, columns=["setting", "kind", "samples", "seed"]), pd.DataFrame(truths)], axis=1
     )

@@ -94,6 +94,13 @@ def test_planes_are_copied_once() -> None:
         assert len(parts) <= n_planes // most + 2
 
 
+def test_rows_of_one_part_may_be_sorted() -> None:
+    """Where their planes lie far apart: a copy that takes rows as they are would mix them."""
+    row_plane = np.array([90, 0, 91, 1])
+    (rows,) = rows_in_parts(row_plane, 10)
+    assert rows.tolist() == [1, 3, 0, 2]
+
+
 def test_tile_records_spell_out_all_tuples() -> None:
     rng = np.random.default_rng(1)
     planes, n_levels = problem(rng, n_samples=100, n_vars=9, n_contrast=3, levels=(2, 3))

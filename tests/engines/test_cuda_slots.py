@@ -115,6 +115,15 @@ def test_chunks_of_a_stream_share_the_planes(few_slots: type[FewSlots], monkeypa
         assert_same_bits(sink.gains, expected)
 
 
+@pytest.mark.parametrize("n_planes", [1, 20, 60, 200])
+def test_planes_that_are_copied_in_parts(few_slots: type[FewSlots], monkeypatch: pytest.MonkeyPatch, n_planes) -> None:
+    """Levels of a block lie far apart, so that its rows may be sorted and still be one part."""
+    planes, tiles = random_problem(0, 2)
+    monkeypatch.setattr(device_planes, "_MAX_COPIED_BYTES", n_planes * planes.words.shape[1] * 8)
+    found = CudaEngine().max_gains(planes, tiles, pseudocount=0.25)
+    assert_same_bits(found, CpuEngine().max_gains(planes, tiles, pseudocount=0.25))
+
+
 def test_searches_of_several_threads_do_not_disturb_each_other(few_slots: type[FewSlots]) -> None:
     problems = [random_problem(seed, dimensions) for seed in range(2) for dimensions in (2, 3)]
     expected = [CpuEngine().max_gains(*problem, pseudocount=0.25) for problem in problems]

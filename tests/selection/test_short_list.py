@@ -46,6 +46,51 @@ def test_given_others_is_the_f_test_of_a_regression():
     assert np.exp([each.log_p for each in found]) == pytest.approx(fit.pvalues[1:])
 
 
+def _signs(*columns: np.ndarray) -> np.ndarray:
+    return (np.prod(columns, axis=0) > 0).astype(float)[np.newaxis]
+
+
+def test_a_tuple_of_copies_is_tested_given_the_tuple_of_chosen_variables():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 400))
+    copy = b + 0.5 * rng.normal(size=400)
+    y = (a + b + 2 * _signs(a, b)[0] + rng.normal(size=400))[None]
+    singles = [Unit((0,), a[None]), Unit((1,), b[None])]
+    tuples = [Unit((0, 2), _signs(a, copy))]
+    asked = []
+
+    def beside(members, chosen):
+        asked.append((members, sorted(chosen)))
+        return np.vstack([a, copy, _signs(a, b)])
+
+    assert (0, 2) in [each.unit.members for each in choose_short_list(singles, tuples, y, level=0.05)]
+    found = choose_short_list(singles, tuples, y, level=0.05, beside=beside)
+    assert sorted(each.unit.members for each in found) == [(0,), (1,)]
+    assert asked == [((0, 2), [0, 1])]
+
+
+def test_p_values_of_tuples_are_multiplied_by_the_number_of_all_tuples():
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(12, 300))
+    pair = Unit((0, 1), _signs(*columns[:2]))
+    y = 0.1 * pair.columns + 0.5 * rng.normal(size=(1, 300))
+    p = stats.pearsonr(pair.columns[0], y[0]).pvalue
+    for n_singles in (2, 12):
+        singles = [Unit((v,), columns[v][None]) for v in range(n_singles)]
+        found = choose_short_list(singles, [pair], y, level=0.05)
+        assert ((0, 1) in [each.unit.members for each in found]) == (p * n_singles * (n_singles - 1) / 2 < 0.025)
+    assert 0.025 / 66 < p < 0.025
+
+
+def test_a_member_of_a_listed_tuple_stays():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, 300))
+    y = (a + 2 * _signs(a, b)[0] + rng.normal(size=300))[None]
+    pair = Unit((0, 1), _signs(a, b), further=np.vstack([a, b]))
+    found = choose_short_list([Unit((0,), a[None]), Unit((1,), b[None])], [pair], y, level=0.05)
+    assert [each.unit.members for each in found] == [(0,), (0, 1)]
+
+
 @pytest.fixture(scope="module")
 def chain() -> tuple[pd.DataFrame, np.ndarray]:
     """cause drives copies of itself; only cause, other and the pair of left and right matter."""
@@ -117,6 +162,43 @@ def test_covariates_are_given(chain):
     result = interplay.select(X.drop(columns="cause"), y, covariates=X["cause"], random_state=0, dimensions=(1, 2))
     assert not any(name.startswith(("copy", "distant")) for name in result.short_list)
     assert "other" in result.short_list
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_an_interaction_of_a_covariate_does_not_list_its_copy(seed):
+    """The middle one of three classes lies on a ridge of cause and age: on the scale of classes these interact."""
+    rng = np.random.default_rng(seed)
+    cause, age = rng.normal(size=(2, 800))
+    X = pd.DataFrame({"cause": cause, "copy of age": age + 0.5 * rng.normal(size=800)})
+    X[["noise0", "noise1", "noise2", "noise3"]] = rng.normal(size=(800, 4))
+    y = np.digitize(cause + age + 0.3 * rng.normal(size=800), (-0.7, 0.7))
+    result = interplay.select(X, y, covariates=age, random_state=0, dimensions=(1, 2))
+    assert "copy of age" in result.relevant
+    assert result.short_list == ["cause"]
+
+
+def test_members_are_replaced_by_the_most_similar_chosen_variables(found, chain):
+    from interplay.selection.unit_columns import UnitColumns
+    from interplay.study.table import as_table
+
+    X = chain[0]
+    covariate = X["right"].to_numpy() + 0.1 * np.random.default_rng(0).normal(size=len(X))
+    columns = UnitColumns(found, as_table(X), covariate[np.newaxis])
+    v = {name: place for place, name in enumerate(X)}
+
+    def has_cell(rows: np.ndarray, one: np.ndarray, other: np.ndarray) -> bool:
+        """Is the cell of both lowest quarters a sum of the columns?"""
+        cell = (one <= np.quantile(one, 0.25)) & (other <= np.quantile(other, 0.25))
+        design = np.column_stack([np.ones(len(X)), rows.T])
+        return np.allclose(design @ np.linalg.lstsq(design, cell.astype(float), rcond=None)[0], cell, atol=1e-6)
+
+    rows = columns.beside((v["left"], v["distant"]), [v["left"], v["cause"], v["other"]])
+    assert has_cell(rows, X["left"].to_numpy(), X["cause"].to_numpy())
+    rows = columns.beside((v["copy1"], v["right"]), [v["cause"], v["other"]])
+    assert has_cell(rows, X["cause"].to_numpy(), covariate)
+    assert not has_cell(rows, X["cause"].to_numpy(), X["other"].to_numpy())
+    # Both are most similar to the same chosen variable: only their own columns are left.
+    assert len(columns.beside((v["copy1"], v["copy2"]), [v["cause"], v["other"]])) == 2
 
 
 @pytest.mark.filterwarnings("ignore:.*permutations.*")

@@ -235,7 +235,9 @@ class TestBed:
             read_bed(path)
         path.with_suffix(".away").rename(path.with_suffix(".fam"))
         path.write_bytes(b"no genotypes")
-        with pytest.raises(ValueError, match=r"is not a \.bed file that can be read: Not a valid \.bed file") as caught:
+        with pytest.raises(
+            ValueError, match=r"is not a \.bed file that can be read: its first bytes are those of another format"
+        ) as caught:
             read_bed(path)
         assert "\n" not in str(caught.value)
 

@@ -4,7 +4,7 @@
 using namespace interplay;
 
 // words: [n_planes][8 · n_steps], 32 bits at a time
-// rows: which rows to make; null for all
+// rows: where each row lies in fragments
 // row_plane: for each of them the plane of its level, or of its variable's level 1 where row_others, the number of the
 // variable's planes, is positive: level 0 is then all valid samples without a bit in these planes; −1 for a row of
 // zeros.
@@ -32,8 +32,7 @@ extern "C" __global__ void make_ordered_fragments(const u32* words, const u32* v
       }
       bits |= (of_byte >> byte % 4 * 8 & 0xFF) << part * 8;
     }
-    fragments[word_index(rows == nullptr ? row : rows[row], n_steps, word % kWordsPerStep) +
-              word / kWordsPerStep * kWordsPerFragment] = bits;
+    fragments[word_index(rows[row], n_steps, word % kWordsPerStep) + word / kWordsPerStep * kWordsPerFragment] = bits;
   }
 }
 #else
@@ -52,8 +51,7 @@ extern "C" __global__ void make_fragments(const u32* words, const u32* valid, co
         bits = valid[word] & ~bits;
       }
     }
-    fragments[word_index(rows == nullptr ? row : rows[row], n_steps, word % kWordsPerStep) +
-              word / kWordsPerStep * kWordsPerFragment] = bits;
+    fragments[word_index(rows[row], n_steps, word % kWordsPerStep) + word / kWordsPerStep * kWordsPerFragment] = bits;
   }
 }
 #endif

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles
-from interplay.codes.coded import CodedStudy, code_comparison
+from interplay.base.arrays import BitPlanes, IntArray, MaxGains, TupleTiles
+from interplay.codes.coded import CodedComparison, CodedStudy, code_comparison
 from interplay.engines.base import Engine
 from interplay.engines.choice import check_engine
 from interplay.engines.sinks import Screen
@@ -24,6 +24,7 @@ from interplay.search.plan import PreparedSearch, prepare_search
 from interplay.selection.call import task_of
 from interplay.selection.runs import prepare_largest
 from interplay.study.comparisons import Comparison
+from interplay.study.fingerprint import data_fingerprint
 from interplay.study.study import Study
 from interplay.study.subsets import ColumnSubset
 
@@ -107,11 +108,13 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     """
     task = task_of(X, y, **settings)
     choice = check_engine(settings.get("engine", "auto"), n_jobs=settings.get("n_jobs"))
-    started = time.perf_counter()
     coded = CodedStudy(task.settings, n_threads=choice.n_threads)
     first, *others = task.comparisons
     task = replace(task, comparisons=(_part_of(first), *others)).with_fitting_dimensions(coded)
+    reading = _read_once(task.comparisons[0], coded.of(task.comparisons[0]), choice.n_threads)
+    began = time.perf_counter()
     search = prepare_largest(task, coded, choice, shard=shard)
+    of_contrast = 2 * (time.perf_counter() - began)  # they are surveyed here, and packed with the planes
     planes, tiles = search.coded.planes(0), search.searches[0]
     known: MaxGains | None = None
 
@@ -127,7 +130,9 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
         task.study,
         search,
         find_maxima,
-        started=started,
+        reading=reading,
+        packing=time.perf_counter() - began - of_contrast,
+        of_contrast=of_contrast,
         n_searches=n_searches,
         n_contrast=task.settings.n_contrast,
         n_tuples=float(sum(task.n_tuples())),
@@ -150,7 +155,6 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     """
     task = interaction_task(X, y, **arguments)
     choice = check_engine(arguments.get("engine", "auto"), n_jobs=arguments.get("n_jobs"), kind=Screen.kind)
-    started = time.perf_counter()
     task, _ = task.parts()
     comparison, k = task.comparison, task.settings.dimensions
     n_tuples = None
@@ -158,6 +162,8 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
         comparison, n_tuples = _part_of(comparison), float(comb(comparison.table.n_vars, k))
     settings = replace(task.search_settings, pseudocount=PSEUDOCOUNT)
     coded = code_comparison(comparison, settings, n_threads=choice.n_threads)
+    reading = _read_once(comparison, coded, choice.n_threads)
+    began = time.perf_counter()
     search = prepare_search(
         coded,
         settings,
@@ -170,6 +176,7 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     cap = task.caps.first()
     sink = Screen(screen_gains(comparison, coded.coder, k, cap, omit_missing=task.omits_missing))
     planes = coded.planes(0)
+    packing = time.perf_counter() - began
 
     def screen(batch: TupleTiles) -> None:
         for _ in search.engine.stream(planes, batch, sink, pseudocount=PSEUDOCOUNT, seconds=1.0):
@@ -178,7 +185,15 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     n_searches = settings.discretizations
     if comparison.groups is not None:  # the data, each permutation, and the data again for the list of tuples
         n_searches *= 2 + allowed_relabelings(comparison).n_used(task.n_permutations)
-    return _sampled_work(task.study, search, screen, started=started, n_searches=n_searches, n_tuples=n_tuples)
+    return _sampled_work(
+        task.study,
+        search,
+        screen,
+        reading=reading,
+        packing=packing,
+        n_searches=n_searches,
+        n_tuples=n_tuples,
+    )
 
 
 def _part_of(comparison: Comparison) -> Comparison:
@@ -191,13 +206,23 @@ def _part_of(comparison: Comparison) -> Comparison:
     return replace(comparison, table=ColumnSubset(table, kept, keeps_numbers=True))
 
 
+def _read_once(comparison: Comparison, coded: CodedComparison, n_threads: int) -> float:
+    """Return the seconds in which a table is read before any search: for the hash that names the data, and for cuts."""
+    began = time.perf_counter()
+    data_fingerprint(comparison.table, comparison.outcome, n_threads=n_threads)
+    _ = coded.coder
+    return time.perf_counter() - began
+
+
 def _sampled_work(
     study: Study,
     search: PreparedSearch,
     find: Callable[[TupleTiles], None],
     *,
-    started: float,
+    reading: float,
+    packing: float,
     n_searches: int,
+    of_contrast: float = 0.0,
     n_contrast: int = 0,
     n_tuples: float | None = None,
     more_bytes: int = 0,
@@ -206,14 +231,15 @@ def _sampled_work(
 
     Parameters
     ----------
-    started : float
-        When the preparation of the search began, by the clock of `time.perf_counter`.
+    reading, packing : float
+        Seconds in which the variables were read before all searches, and packed into planes for one.
+    of_contrast : float
+        Seconds for the contrast variables of a search, which are as many for a part of the variables as for all.
     n_tuples : float, optional
         Tuples of all sizes that are searched; those of `search` if not given.
     more_bytes : int
         Memory beside codes, planes and tiles.
     """
-    preparing = time.perf_counter() - started
     planes, tiles = search.coded.planes(0), search.searches[0]
     rate = _sampled_rate(search.engine, tiles, find)
     n_tuples = float(tiles.n_tuples.sum()) if n_tuples is None else n_tuples
@@ -226,34 +252,47 @@ def _sampled_work(
         dimensions=tiles.dimensions,
         n_searches=n_searches,
         n_tuples=n_searches * n_tuples,
-        n_bytes=int((_memory_of(planes, tiles) + more_bytes) * times),
+        n_bytes=_memory_of(planes, tiles, times) + int(more_bytes * times),
         tuples_per_second=rate,
-        seconds=n_searches * (preparing * times + n_tuples / rate),
+        seconds=times * reading + n_searches * (of_contrast + times * max(packing, 0.0) + n_tuples / rate),
         engine=search.engine.describe(),
     )
 
 
 def _sampled_rate(engine: Engine, tiles: TupleTiles, search: Callable[[TupleTiles], None]) -> float:
-    """Search a sample of the tiles for about a second, and return the tuples per second of its last batch."""
-    rate = 0.0
+    """Search a sample of the tiles for about a second, and return the tuples per second of its largest batch."""
+
+    def searched(chosen: IntArray) -> tuple[float, float]:
+        """Return the tuples of some tiles, and the seconds of their search."""
+        batch = tiles[chosen]
+        batch_began = time.perf_counter()
+        search(batch)
+        return float(batch.n_tuples.sum()), time.perf_counter() - batch_began
+
     began = time.perf_counter()
     order = np.random.RandomState(0).permutation(len(tiles))
     start, size = 0, _threads_of(engine)
-    # Batches grow: the first ones include the start of the engine, and in later ones known gains let most tuples be
-    # skipped.
+    batches = []
+    # Batches grow: the first one includes the start of the engine, and in later ones known gains let most tuples be
+    # skipped. The last one is the rest, which may be small.
     while start < len(order) and time.perf_counter() - began < _SAMPLE_SECONDS:
-        batch = tiles[order[start : start + size]]
-        batch_began = time.perf_counter()
-        search(batch)
-        rate = float(batch.n_tuples.sum()) / max(time.perf_counter() - batch_began, 1e-6)
+        batches.append(searched(order[start : start + size]))
         start, size = start + size, 2 * size
-    return rate
+    n_tuples, seconds = max(batches[1:] or batches)
+    # Few tiles again show what each batch takes beside its tuples: its planes are copied to a device.
+    n_few, of_few = searched(order[: _threads_of(engine)])
+    if n_few < n_tuples / 2:
+        n_tuples, seconds = n_tuples - n_few, max(seconds - of_few, seconds / 10)
+    return n_tuples / max(seconds, 1e-6)
 
 
-def _memory_of(planes: BitPlanes, tiles: TupleTiles) -> int:
-    """Return the approximate bytes of codes, planes and tiles of a search; most codes are read block by block."""
-    codes_bytes = min(planes.n_rows * planes.n_samples, _MAX_CODES_BYTES)
-    return int(codes_bytes + planes.words.nbytes + tiles.tiles.nbytes + tiles.n_tuples.nbytes)
+def _memory_of(planes: BitPlanes, tiles: TupleTiles, times: float) -> int:
+    """Return the approximate bytes of codes, planes and tiles of a search; most codes are read block by block.
+
+    The search has `times` as many variables as the planes.
+    """
+    codes_bytes = min(planes.n_rows * planes.n_samples * times, _MAX_CODES_BYTES)
+    return int(codes_bytes + times * (planes.words.nbytes + tiles.tiles.nbytes + tiles.n_tuples.nbytes))
 
 
 def _memory_of_maxima(planes: BitPlanes, tiles: TupleTiles, *, n_threads: int) -> int:

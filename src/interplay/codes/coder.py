@@ -49,6 +49,10 @@ MISSING_CHOICES = ("error", "level", "impute")
 BLOCK_BYTES = 2**21
 MIN_BLOCK_COLUMNS = 8
 
+#: Genotypes come in blocks of at least this many columns, but no more bytes: threads wait for each other between two
+#: blocks. With 16 threads and 100 000 samples, 64 columns at a time are surveyed 7 times as fast as 8.
+MIN_WHOLE_COLUMNS, MAX_WHOLE_BYTES = 64, 2**24
+
 #: Upper limits of the variables read at once, and of the distance between two neighbours among them.
 _READ_AT_ONCE = 64
 _NEAR = 4
@@ -120,7 +124,7 @@ class Coder:
 
     def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
         """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
-        whole = None if self._is_imputed(rows) else self.table.whole_numbers(rows.start, rows.stop)
+        whole = None if self._is_imputed(rows) else self.table.whole_numbers(rows)
         values = self.values(rows) if whole is None else whole
         thresholds = [
             self.thresholds[v, d] if levels is None else levels
@@ -164,7 +168,7 @@ class Coder:
                 return None
             if not thresholds.shape[1]:
                 return None
-        whole = self.table.whole_numbers(rows.start, rows.stop)
+        whole = self.table.whole_numbers(rows)
         if whole is not None:
             return CutValues(whole, thresholds.astype(whole.dtype))
         return CutValues(self.values(rows), np.ascontiguousarray(thresholds))
@@ -262,8 +266,7 @@ def make_coder(
     if columns is not None:
         block_columns = 1
     elif block_columns is None:
-        column_bytes = table.n_samples * table.dtype.itemsize
-        block_columns = max(MIN_BLOCK_COLUMNS, BLOCK_BYTES // max(1, column_bytes))
+        block_columns = _columns_at_once(table)
 
     survey = ColumnSurvey(table, divisions, discretizations, range_, seed, forced, missing, first_variable)
     if columns is None:
@@ -290,6 +293,12 @@ def make_coder(
         block_columns=block_columns,
         n_jobs=n_jobs,
     )
+
+
+def _columns_at_once(table: Table) -> int:
+    column_bytes = max(1, table.n_samples * table.dtype.itemsize)
+    least = min(MIN_WHOLE_COLUMNS, MAX_WHOLE_BYTES // max(1, table.n_samples)) if table.has_whole_numbers else 0
+    return max(MIN_BLOCK_COLUMNS, BLOCK_BYTES // column_bytes, least)
 
 
 @described_by(ARGUMENTS)

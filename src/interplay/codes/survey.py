@@ -91,7 +91,7 @@ class ColumnSurvey:
 
     def look_at_block(self, rows: slice) -> None:
         """Find the block's missing values, distinct values and thresholds."""
-        whole = self._table.whole_numbers(rows.start, rows.stop)
+        whole = self._table.whole_numbers(rows)
         if whole is not None and whole.min(initial=0) > MISSING_WHOLE:
             is_ranked, is_left = self._look_once(whole, rows.start, self._forced[rows])
             if not (is_ranked | is_left).any():

@@ -20,6 +20,7 @@ The path of every question: call → study → plan → search (into a sink) →
     best_tuples.py      relevant variables   → the tuples that explain them
     selected_tuples.py  these tuples         → tests of their interactions, adjusted for all tuples
     variable_effects.py relevant variables   → direction and size of the effect of each
+    unit_columns.py     variables, tuples    → columns by which a short list tests them
     short_list.py       relevant variables   → groups of redundant ones, a short list
     cautions.py         finds                → warnings of leaks and identifiers
     part.py, shards.py  one shard            → Part; all parts → Selection     `search_shard`, `merge_parts`

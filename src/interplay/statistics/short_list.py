@@ -3,9 +3,10 @@
 A unit is a variable (its scores, or a column for each level but one) or an interacting tuple (a column for each cell).
 At each step every unit that is left is tested given all that are chosen, and the one with the smallest p-value is added
 if its p-value, times the number of units, is below the significance level. Tuples come second, each given its members
-as well. At the end, units that do not pass the same bar given all others are dropped: a variable that stood in for a
-cause, and was added before it, goes. While the chosen units are not sufficient, steps only add; once they are, the next
-step adds a unit with a probability of about the level.
+as well, and given the tuple of the chosen variables that resemble these. At the end, units that do not pass the same
+bar given all others are dropped: a variable that stood in for a cause, and was added before it, goes. While the chosen
+units are not sufficient, steps only add; once they are, the next step adds a unit with a probability of about the
+level.
 
 A chosen unit is given with more columns than it is tested by (splines, finer cells): else a variable that resembles it
 would be added for an effect of the chosen one that is no straight line in its scores.
@@ -14,7 +15,7 @@ would be added for an effect of the chosen one that is no straight line in its s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -29,7 +30,7 @@ from interplay.statistics.given_test import centred_within
 _MAX_SHARE, _MAX_COLUMNS = 0.1, 200
 
 #: The same with the further columns by which chosen units are given: the first ones chosen have them.
-_MAX_GIVEN_SHARE, _MAX_GIVEN = 0.2, 400
+_MAX_GIVEN_SHARE, _MAX_GIVEN = 0.3, 400
 
 #: Others leave less than this share of a column's variance: they determine it.
 _NOTHING_LEFT = 1e-8
@@ -92,13 +93,17 @@ class Listed(NamedTuple):
     log_p: float
 
 
+#: Members of a tuple, and chosen variables → columns, (n_columns, n_samples), that the tuple is tested given as well.
+Beside = Callable[[tuple[int, ...], Sequence[int]], FloatArray]
+
+
 def choose_short_list(
     singles: Sequence[Unit],
     tuples: Sequence[Unit],
     targets: FloatArray,
     *,
     level: float,
-    beside: Mapping[int, FloatArray] | None = None,
+    beside: Beside | None = None,
     alternatives: Mapping[int, Sequence[Unit]] | None = None,
     strata: IntArray | None = None,
     always: FloatArray | None = None,
@@ -112,9 +117,11 @@ def choose_short_list(
     targets : (n_targets, n_samples) float64
         Class indicators, or scores of an outcome of numbers or times.
     level : float
-        Probability of one unit too many; half of it is for tuples where there are some.
-    beside : mapping, optional
-        Columns of single variables by their numbers: tuples are tested given those of their members.
+        Probability of one unit too many; half of it is for tuples where there are some. These tuples are the strongest
+        of a search, so that their p-values are multiplied by the number of all tuples of `singles`.
+    beside : callable, optional
+        From the members of a tuple and the chosen variables, columns that the tuple is tested given as well: those of
+        its members, and of tuples of chosen variables that say the same.
     alternatives : mapping, optional
         By the number of a variable, others that are redundant with it: when it is chosen, the one of them all that says
         most given the chosen ones takes its place.
@@ -135,9 +142,10 @@ def choose_short_list(
     """
     codes = np.zeros(targets.shape[1], dtype=np.int64) if strata is None else strata
     given = np.empty((0, targets.shape[1])) if always is None else always
-    study = _Study(centred_within(targets, codes), codes, given, beside or {})
+    study = _Study(centred_within(targets, codes), codes, given, beside)
     share = level / 2 if tuples else level
-    bars = [math.log(share / max(len(units), 1)) for units in (singles, tuples)]
+    n_tuples = sum(math.comb(len(singles), size) for size in {len(unit.members) for unit in tuples})
+    bars = [math.log(share / max(n, 1)) for n in (len(singles), max(n_tuples, len(tuples)))]
     chosen = study.forward([], list(singles), bars[0], alternatives or {})
     chosen = study.forward(chosen, list(tuples), bars[1], {})
     return study.pruned(chosen, *bars)
@@ -146,9 +154,7 @@ def choose_short_list(
 class _Study:
     """Tests of units given others, in one set of samples."""
 
-    def __init__(
-        self, targets: FloatArray, codes: IntArray, always: FloatArray, beside: Mapping[int, FloatArray]
-    ) -> None:
+    def __init__(self, targets: FloatArray, codes: IntArray, always: FloatArray, beside: Beside | None) -> None:
         self.targets, self.codes, self.beside = targets, codes, beside
         self.always = centred_within(always, codes)
         self.n_free = targets.shape[1] - int(codes.max(initial=0)) - 1
@@ -171,30 +177,36 @@ class _Study:
         return chosen
 
     def pruned(self, chosen: list[Unit], bar_of_single: float, bar_of_tuple: float) -> list[Listed]:
-        """Drop units, the least significant first, until ln p of each given all others is below its bar."""
+        """Drop units, the least significant first, until ln p of each given all others is below its bar.
+
+        A variable is not dropped before the tuples that it is a member of, which are tested given it.
+        """
         while chosen:
             log_p = [
                 self.log_p_of([unit], chosen[:place] + chosen[place + 1 :])[0] for place, unit in enumerate(chosen)
             ]
             bars = [bar_of_single if len(unit.members) == 1 else bar_of_tuple for unit in chosen]
-            worst = int(np.argmax(np.subtract(log_p, bars)))
-            if log_p[worst] < bars[worst]:
+            inside = {v for unit in chosen if len(unit.members) > 1 for v in unit.members}
+            stays = [len(unit.members) == 1 and unit.members[0] in inside for unit in chosen]
+            above = np.where(stays, -np.inf, np.subtract(log_p, bars))
+            worst = int(np.argmax(above))
+            if above[worst] < 0:
                 return [Listed(unit, value) for unit, value in zip(chosen, log_p, strict=True)]
             chosen = chosen[:worst] + chosen[worst + 1 :]
         return []
 
     def log_p_of(self, units: list[Unit], chosen: list[Unit]) -> list[float]:
-        """Return ln p of units given others, and, of tuples, given their members."""
+        """Return ln p of units given others, and, of tuples, given the columns beside them."""
         base = self._given(chosen)
         basis = orthonormal(base)
         targets = orthonormal(beyond(self.targets, basis))
+        variables = list(dict.fromkeys(v for unit in chosen for v in unit.members))
         found = []
         for unit in units:
-            if len(unit.members) == 1:
+            if len(unit.members) == 1 or self.beside is None:
                 found.append(self._log_p(unit, basis, targets))
                 continue
-            own = [centred_within(self.beside[v], self.codes) for v in unit.members if v in self.beside]
-            wider = orthonormal(np.vstack([base, *own]))
+            wider = orthonormal(np.vstack([base, centred_within(self.beside(unit.members, variables), self.codes)]))
             found.append(self._log_p(unit, wider, orthonormal(beyond(self.targets, wider))))
         return found
 

@@ -78,15 +78,17 @@ def _model_bytes(model: FullModel) -> bytes:
 def _block_digest(table: Table, columns: tuple[int, int]) -> bytes:
     """Hash each column of small whole numbers as int8, an eighth of the bytes; other columns as float64s."""
     digest = hashlib.blake2b(digest_size=16)
-    whole = table.whole_numbers(*columns)
+    whole = table.whole_numbers(slice(*columns))
     if whole is not None:
-        digest.update(np.packbits(np.ones(len(whole), dtype=bool)).tobytes() + whole.tobytes())
+        digest.update(np.packbits(np.ones(len(whole), dtype=bool)).tobytes())
+        digest.update(_buffer(whole))
         return digest.digest()
     block = table.block(*columns)
     is_small, small = _small_whole_numbers(block)
-    digest.update(np.packbits(is_small).tobytes() + small.tobytes())
+    digest.update(np.packbits(is_small).tobytes())
+    digest.update(_buffer(small))
     if not is_small.all():
-        digest.update(_float64s(block[~is_small]).tobytes())
+        digest.update(_buffer(_float64s(block[~is_small])))
     is_label = table.kinds[slice(*columns)] == ColumnKind.LABEL
     # Most tables have none of these columns. A loop in Python over all columns would keep other threads waiting.
     may_exceed = block.dtype.itemsize >= 8 and block.dtype != np.float64
@@ -97,6 +99,11 @@ def _block_digest(table: Table, columns: tuple[int, int]) -> bytes:
         if content:
             digest.update((columns[0] + row).to_bytes(8, "little") + content)
     return digest.digest()
+
+
+def _buffer(values: Values) -> memoryview:
+    """Return the bytes of an array without a copy, during which other threads would wait."""
+    return np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
 
 
 def _small_whole_numbers(block: Values) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int8]]:

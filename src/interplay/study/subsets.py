@@ -26,6 +26,11 @@ class _Subset(Table):
         """Chromosome and position of each variable, where they are known."""
         return self._table.positions
 
+    @property
+    def has_whole_numbers(self) -> bool:
+        """Whether all variables are numbers of one byte."""
+        return self._table.has_whole_numbers
+
     def place(self, sample: int) -> str:
         """Say where a sample is in the whole table."""
         return self._table.place(sample)
@@ -61,6 +66,10 @@ class ColumnSubset(_Subset):
         """Return the chosen columns; see `Table.columns`."""
         return self._table.columns(as_slice(self._kept[which]))
 
+    def whole_numbers(self, which: Which) -> npt.NDArray[np.int8] | None:
+        """Return the chosen columns as numbers of one byte; see `Table.whole_numbers`."""
+        return self._table.whole_numbers(as_slice(self._kept[which]))
+
     def column(self, v: int) -> Column:
         """Return one column with the names of its levels."""
         return self._table.column(int(self._kept[v]))
@@ -87,6 +96,11 @@ class RowSubset(_Subset):
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
         return np.ascontiguousarray(self._table.columns(which)[:, self._rows])
+
+    def whole_numbers(self, which: Which) -> npt.NDArray[np.int8] | None:
+        """Return the chosen columns as numbers of one byte; see `Table.whole_numbers`."""
+        whole = self._table.whole_numbers(which)
+        return None if whole is None else np.ascontiguousarray(whole[:, self._rows])
 
     def column(self, v: int) -> Column:
         """Return variable `v` with the names of its levels; some of them may have no sample here."""

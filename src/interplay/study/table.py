@@ -153,8 +153,13 @@ class Table(ABC):
         """Return variables start ... stop - 1, (stop - start, n_samples); see `columns`."""
         return self.columns(slice(start, stop))
 
-    def whole_numbers(self, start: int, stop: int) -> npt.NDArray[np.int8] | None:
-        """Return variables start ... stop - 1 as numbers of one byte, if a table has them so: copies are small.
+    @property
+    def has_whole_numbers(self) -> bool:
+        """Whether all variables are numbers of one byte, as genotypes are."""
+        return False
+
+    def whole_numbers(self, which: Which) -> npt.NDArray[np.int8] | None:
+        """Return the variables `which` as numbers of one byte, if a table has them so: copies are small.
 
         Missing values are `MISSING_WHOLE`. None where a table has other numbers. Never write to the array.
         """

@@ -85,8 +85,8 @@ class DevicePlanes:
             if stretch.ahead is not None:
                 if self._bringer is None:
                     self._bringer = ThreadPoolExecutor(1)
-                device = self._cupy.cuda.Device()
-                self._coming = self._bringer.submit(self._bring_on, device, *stretch.ahead)
+                device, ready = self._cupy.cuda.Device(), self._cupy.cuda.get_current_stream().record()
+                self._coming = self._bringer.submit(self._bring_on, device, ready, *stretch.ahead)
             yield slice(stretch.begin, stretch.end)
 
     def close(self) -> None:
@@ -103,9 +103,14 @@ class DevicePlanes:
         if coming is not None:
             coming.result()
 
-    def _bring_on(self, device: Any, block: int, slot: int) -> None:
-        """Bring a lane block beside the search, which has another stream."""
+    def _bring_on(self, device: Any, ready: Any, block: int, slot: int) -> None:
+        """Bring a lane block beside the search, which has another stream.
+
+        The event `ready` comes after all that the search asked for before: zeros in all slots, the words of valid
+        samples, and tuples of the block that had this slot. A device that others keep busy may be late with these.
+        """
         with device, self._cupy.cuda.Stream(non_blocking=True) as stream:
+            stream.wait_event(ready)
             self._bring(block, slot)
             stream.synchronize()
 

@@ -74,16 +74,14 @@ class PlaneUpload:
         import cupy
 
         kernel = compiled(*fragments_kernel(self._planes))
-        parts = rows_in_parts(row_plane, max(most_bytes // (self._n_words * 4), 1))
-        for rows in parts:
-            some = rows if len(parts) > 1 else slice(None)
-            words, place = words_of(self._planes, row_plane[some], row_others[some])
+        for rows in rows_in_parts(row_plane, max(most_bytes // (self._n_words * 4), 1)):
+            words, place = words_of(self._planes, row_plane[rows], row_others[rows])
             arguments = (
                 copied(words),
                 self._valid,
-                cupy.asarray((rows + first_row).astype(np.int32)) if len(parts) > 1 or first_row else np.uintp(0),
+                cupy.asarray((rows + first_row).astype(np.int32)),
                 cupy.asarray(place),
-                cupy.asarray(row_others[some]),
+                cupy.asarray(row_others[rows]),
                 np.int64(len(rows)),
                 *self._steps,
                 fragments,
@@ -92,7 +90,10 @@ class PlaneUpload:
 
 
 def rows_in_parts(row_plane: IntArray, n_planes: int) -> list[IntArray]:
-    """Sort rows into parts that name this many planes each: a plane serves level 0 and its own, which lie far apart."""
+    """Sort rows into parts that name this many planes each: a plane serves level 0 and its own, which lie far apart.
+
+    Also a single part may be sorted.
+    """
     rows = np.arange(len(row_plane))
     if int(row_plane.max()) - int(row_plane.min()) < n_planes:  # also where rows name nothing
         return [rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -11,20 +11,31 @@ from interplay.base.arguments import described_by
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_file, needing, reading
 from interplay.readers.csv_table import read_csv
-from interplay.readers.genotypes.genotype_file import GenotypeFile
+from interplay.readers.genotypes.genotype_file import GenotypeFile, only
 from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
 from interplay.readers.genotypes.hard_calls import Codes
+from interplay.readers.genotypes.packed import four_codes, unpacked
 from interplay.readers.genotypes.people import People, phenotype_values, sexes
 from interplay.readers.genotypes.variants import Variants
 
 _BIM_COLUMNS = ["chromosome", "variable", "morgans", "position", "allele_1", "allele_2"]
 
 
+#: First bytes of a file: all people of a variant come together, or all variants of a person.
+_BY_VARIANT, _BY_PERSON = bytes([0x6C, 0x1B, 0x01]), bytes([0x6C, 0x1B, 0x00])
+
+#: Copies of allele 1 for the bits 00, 01 (missing), 10 and 11.
+_COPIES = four_codes((2, 255, 1, 0))
+
+
 class BedFile(GenotypeFile):
-    """An open .bed file; copies of allele 1 are counted."""
+    """An open .bed file; copies of allele 1 are counted.
+
+    bed-reader reads .bim and .fam. Its reader of genotypes keeps the interpreter's lock, so that threads wait for each
+    other, and takes six times as long as a table of bytes.
+    """
 
     def __init__(self, path: str | os.PathLike[str], bed: Any) -> None:
-        self._bed = bed
         ids, chromosome, first, others = (
             np.asarray(part).astype(object) for part in (bed.sid, bed.chromosome, bed.allele_1, bed.allele_2)
         )
@@ -35,16 +46,44 @@ class BedFile(GenotypeFile):
             "family": np.asarray(bed.fid),
         }
         super().__init__(path, variants, People(np.asarray(bed.iid), columns))
+        self._n_bytes = -(-self.n_samples // 4)
+        self._check(len(ids))
+
+    def _check(self, n_variants: int) -> None:
+        """Refuse a file of another format or length."""
+        with open(self.path, "rb") as file:
+            begin = file.read(len(_BY_VARIANT))
+        if begin == _BY_PERSON:
+            raise ValueError("it has the variants of one person after another: write it anew with plink2 --make-bed")
+        if begin != _BY_VARIANT:
+            raise ValueError("its first bytes are those of another format" if begin else "it is empty")
+        size, wanted = os.path.getsize(self.path), len(_BY_VARIANT) + n_variants * self._n_bytes
+        if size != wanted:
+            raise ValueError(
+                f"it has {size} bytes, but {n_variants} variants of {self.n_samples} people take {wanted}: it is cut "
+                "short, or .bim and .fam belong to another file"
+            )
 
     def codes(self, numbers: IntArray, rows: IntArray | None) -> Codes:
         """Return genotypes; see `GenotypeFile.codes`."""
-        is_range = len(numbers) > 0 and bool((np.diff(numbers) == 1).all())
-        wanted = slice(int(numbers[0]), int(numbers[-1]) + 1) if is_range else numbers
-        people = slice(None) if rows is None else rows
-        # One thread, since callers read several blocks at once.
-        values = self._bed.read(index=(people, wanted), dtype="int8", order="F", num_threads=1)
-        codes: Codes = np.ascontiguousarray(values.T).view(np.uint8)
+        packed = np.empty((len(numbers), self._n_bytes), dtype=np.uint8)
+        starts = np.flatnonzero(np.diff(numbers, prepend=-2) != 1).tolist()
+        with open(self.path, "rb", buffering=0) as file:  # each thread has its own place in the file
+            for start, stop in zip(starts, [*starts[1:], len(numbers)], strict=True):
+                file.seek(len(_BY_VARIANT) + int(numbers[start]) * self._n_bytes)
+                _fill(file, packed[start:stop], self.path)
+        codes: Codes = only(unpacked(packed, self.n_samples, _COPIES), rows)
         return codes
+
+
+def _fill(file: IO[bytes], packed: Codes, path: str | os.PathLike[str]) -> None:
+    """Read as many bytes as the array has: one reading gives 2 GiB at most."""
+    rest = packed.reshape(-1).data
+    while len(rest):
+        n_read = file.readinto(rest)  # type: ignore[attr-defined]
+        if not n_read:
+            raise ValueError(f"{os.fspath(path)!r} has become shorter while it was read")
+        rest = rest[n_read:]
 
 
 @described_by(READER_ARGUMENTS)
@@ -94,7 +133,7 @@ def read_bed(
     for ending in (".bim", ".fam"):
         check_file("path", file.with_suffix(ending))
     with reading(path, "a .bed file that can be read", (ValueError, OSError)):
-        opened = BedFile(path, open_bed(file))
+        opened = BedFile(path, open_bed(file, skip_format_check=True))
     return genotype_table(
         opened,
         samples=samples,

@@ -95,9 +95,14 @@ class GenotypeTable(Table):
         """Return the chosen variants; see `Table.columns`."""
         return np.take(_VALUES, self._codes(which))
 
-    def whole_numbers(self, start: int, stop: int) -> npt.NDArray[np.int8]:
+    @property
+    def has_whole_numbers(self) -> bool:
+        """Genotypes are numbers of one byte."""
+        return True
+
+    def whole_numbers(self, which: Which) -> npt.NDArray[np.int8]:
         """Return genotypes as numbers of one byte; see `Table.whole_numbers`."""
-        codes = self._codes(slice(start, stop))
+        codes = self._codes(which)
         if codes.max(initial=0) > 2:
             codes = np.where(codes > 2, np.uint8(-MISSING_WHOLE), codes)
         return codes.view(np.int8)

@@ -1,4 +1,4 @@
-"""Genotypes as two bits each in a temporary file: for formats that can only be read from the beginning."""
+"""Genotypes as two bits each: their codes, and a temporary file for formats that are read from the beginning."""
 
 from __future__ import annotations
 
@@ -7,15 +7,37 @@ import threading
 import weakref
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.base.arrays import IntArray
 from interplay.readers.genotypes.hard_calls import Codes
 
-#: The four codes in each value of a byte.
-_UNPACKED = ((np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 3).astype(np.uint8)
+#: The four codes of each value of a byte, as one number.
+FourCodes = npt.NDArray[np.uint32]
 
 #: Bytes of codes that are packed in one go.
 _AT_ONCE = 2**22
+
+
+def four_codes(codes: tuple[int, int, int, int] = (0, 1, 2, 3)) -> FourCodes:
+    """Return the four codes in each value of a byte; `codes` are those of the bits 00, 01, 10 and 11, lowest first."""
+    bits = (np.arange(256)[:, np.newaxis] >> np.array([0, 2, 4, 6])) & 3
+    table: FourCodes = np.array(codes, dtype=np.uint8)[bits].view(np.uint32).reshape(-1)
+    return table
+
+
+def unpacked(packed: npt.NDArray[np.uint8], n_samples: int, table: FourCodes) -> Codes:
+    """Return the codes of packed variants, (n_variants, n_samples): four at a time, a billion a second.
+
+    Examples
+    --------
+    >>> unpacked(np.array([[0b11_10_01_00, 0b10]], dtype=np.uint8), 5, four_codes()).tolist()
+    [[0, 1, 2, 3, 2]]
+    """
+    return np.ascontiguousarray(np.take(table, packed).view(np.uint8)[:, :n_samples])
+
+
+_PLAIN = four_codes()
 
 
 class PackedGenotypes:
@@ -59,8 +81,7 @@ class PackedGenotypes:
             else:
                 parts = [self._bytes(int(place), 1) for place in places]
         packed = np.frombuffer(b"".join(parts), dtype=np.uint8).reshape(len(places), self._n_bytes)
-        codes = np.take(_UNPACKED, packed, axis=0).reshape(len(places), 4 * self._n_bytes)
-        return codes[:, : self.n_samples]
+        return unpacked(packed, self.n_samples, _PLAIN)
 
     def _bytes(self, place: int, n: int) -> bytes:
         self._file.seek(place * self._n_bytes)
