@@ -20,7 +20,7 @@ scikit-learn, statsmodels, lifelines, scikit-survival and R (mlbench, MASS, surv
 the defaults, apart from the arguments that the second table names. Sizes are samples × variables.
 
 Beside each table, copies of its columns were searched, each shuffled on its own. Any of these that is found is false:
-**{n_false} of {n_shuffled} shuffled columns were found**, in {n_false_tables} of {n_tables} tables. At a significance
+**{n_false} of {n_shuffled} shuffled columns**, in {n_false_tables} of {n_tables} tables. At a significance
 level of 5 %, up to 5 % of the tables may have one.
 
 *Made by `python -m benchmarks.real_tables`, which fails where a known variable is not found or a message is missing.*
