@@ -84,7 +84,10 @@ def replicate_variables(
     p_adjust: str | None,
     **given: Any,
 ) -> Replication:
-    """See `Selection.replicate`; `given` is what is known of the new samples, in which `tuples` tests interactions."""
+    """See `Selection.replicate`; `given` has groups, covariates and the like of the new samples.
+
+    `tuples` tests interactions in the study of these samples.
+    """
     study = new_samples(selection.provenance, X, y, **given)
     return replicate_in_study(selection, study, p_adjust=p_adjust, tuples=tuples(study))
 

@@ -60,21 +60,20 @@ class UnitColumns:
     def _made(self, v: int) -> FloatArray:
         if v >= self._table.n_vars:
             return np.asarray(self._covariates[v - self._table.n_vars][np.newaxis])
-        values = self._table.columns(slice(v, v + 1))[0]
         if not self._table.is_label[v]:
-            scores = normal_scores(mid_rank_scores(values[np.newaxis]))
+            # Not as floats, of which two large whole numbers may be the same.
+            scores = normal_scores(mid_rank_scores(self._table.columns(slice(v, v + 1))))
             # A variable found by its spread has no trend: its distance from the median stands beside.
             return np.vstack([scores, scores**2]) if self._is_u_shaped(v) else scores
-        levels, codes = np.unique(values.astype(np.float64), return_inverse=True)
+        levels, codes = np.unique(self._values(v), return_inverse=True)
         return _indicators(codes.reshape(-1).astype(np.int64), len(levels))
 
     def bends_of(self, v: int) -> FloatArray | None:
         """Return the columns of a spline of a number, without its linear one, and one of missing values."""
         if self._table.is_label[v]:
             return None
-        values = self._table.columns(slice(v, v + 1))[0]
-        spline = spline_columns(normal_scores(mid_rank_scores(values[np.newaxis]))[0])
-        is_missing = np.isnan(values.astype(np.float64))[np.newaxis]
+        spline = spline_columns(self.of_variable(v)[0])
+        is_missing = np.isnan(self._values(v))[np.newaxis]
         return np.vstack([spline.T[1:], is_missing]) if is_missing.any() else np.asarray(spline.T[1:])
 
     def _is_u_shaped(self, v: int) -> bool:

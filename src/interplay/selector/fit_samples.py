@@ -1,4 +1,4 @@
-"""Arguments of fit() that have a value per sample → those that select() and interactions() take, and their text."""
+"""Arguments of fit() with a value per sample → arguments of select() and interactions(), and their descriptions."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def fit_samples(
 
 
 def _rows_of_common_classes(y: Any, n_samples: int, decision: str, decision_divisions: int | None) -> IntArray | None:
-    """Return the samples of all classes but those that are too small for `select`; None where all are kept.
+    """Return the samples of classes that are large enough for `select`; None where all classes are.
 
     `select` refuses a class of one sample as a likely mistake in the data. Here cross-validation may have left one
     sample of a small class, and one of many fits must not fail for it.

@@ -62,7 +62,7 @@ def refuse_few_variables(dimensions: Any, needed: int, n_vars: int) -> None:
 
 
 def tags_of_input(tags: Any, *, allows_missing: bool) -> Any:
-    """Set scikit-learn's tags of what `fit` takes."""
+    """Set scikit-learn's tags for the arguments of `fit`."""
     tags.target_tags.required = True
     tags.input_tags.allow_nan = allows_missing
     tags.input_tags.sparse = True

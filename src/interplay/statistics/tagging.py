@@ -149,7 +149,7 @@ def _of_what(model: FullModel) -> str:
 
 
 def _are_enough(model: FullModel, rows: IntArray, n_columns: int) -> bool:
-    """Say whether samples, or events of times, are enough for a model of so many columns."""
+    """Say whether samples, or events of times, are enough for a model with `n_columns` columns."""
     n = int(model.outcome.event[rows].sum()) if isinstance(model.outcome, Survival) else len(rows)
     return n >= _SAMPLES_PER_COLUMN * n_columns
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from interplay.readers.csv_table import read_csv
 from interplay.readers.genotypes.genotype_file import GenotypeFile, only
 from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
 from interplay.readers.genotypes.hard_calls import Codes
-from interplay.readers.genotypes.packed import four_codes, unpacked
+from interplay.readers.genotypes.packed import four_codes, read_packed, unpacked
 from interplay.readers.genotypes.people import People, phenotype_values, sexes
 from interplay.readers.genotypes.variants import Variants
 
@@ -66,24 +66,13 @@ class BedFile(GenotypeFile):
 
     def codes(self, numbers: IntArray, rows: IntArray | None) -> Codes:
         """Return genotypes; see `GenotypeFile.codes`."""
-        packed = np.empty((len(numbers), self._n_bytes), dtype=np.uint8)
-        starts = np.flatnonzero(np.diff(numbers, prepend=-2) != 1).tolist()
-        with open(self.path, "rb", buffering=0) as file:  # each thread has its own place in the file
-            for start, stop in zip(starts, [*starts[1:], len(numbers)], strict=True):
-                file.seek(len(_BY_VARIANT) + int(numbers[start]) * self._n_bytes)
-                _fill(file, packed[start:stop], self.path)
+        try:
+            with open(self.path, "rb", buffering=0) as file:  # each thread has its own place in the file
+                packed = read_packed(file, numbers, self._n_bytes, begin=len(_BY_VARIANT))
+        except EOFError:
+            raise ValueError(f"{os.fspath(self.path)!r} has become shorter while it was read") from None
         codes: Codes = only(unpacked(packed, self.n_samples, _COPIES), rows)
         return codes
-
-
-def _fill(file: IO[bytes], packed: Codes, path: str | os.PathLike[str]) -> None:
-    """Read as many bytes as the array has: one reading gives 2 GiB at most."""
-    rest = packed.reshape(-1).data
-    while len(rest):
-        n_read = file.readinto(rest)  # type: ignore[attr-defined]
-        if not n_read:
-            raise ValueError(f"{os.fspath(path)!r} has become shorter while it was read")
-        rest = rest[n_read:]
 
 
 @described_by(READER_ARGUMENTS)

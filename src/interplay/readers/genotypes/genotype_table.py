@@ -69,7 +69,7 @@ class GenotypeTable(Table):
     def __init__(self, file: GenotypeFile, rows: IntArray, kept: IntArray, names: list[str]) -> None:
         super().__init__(len(rows), names, np.full(len(names), ColumnKind.NUMBER, dtype=np.int8), np.dtype(np.float32))
         self._file = file
-        self._rows = None if len(rows) == file.n_samples and _is_range(rows) else rows
+        self._rows = _unless_all(rows, file)
         self._kept = kept
         self._numbers, self._is_read = np.arange(len(kept)), np.zeros(len(kept), dtype=np.bool_)
         fits = len(kept) * len(rows) <= _MAX_READ_BYTES
@@ -149,8 +149,7 @@ def genotype_table(
         multiallelic=multiallelic,
         sex_chromosomes=sex_chromosomes,
     )
-    is_all = len(rows) == file.n_samples and _is_range(rows)
-    kept = good_variants(file, kept, None if is_all else rows, limits)
+    kept = good_variants(file, kept, _unless_all(rows, file), limits)
     return GenotypeTable(file, rows, kept, file.variants.names(kept, file.path))
 
 
@@ -164,5 +163,6 @@ def no_phenotype(path: Any, columns: list[str]) -> ValueError:
     return ValueError(f"{os.fspath(path)!r} has no phenotype: {advice}")
 
 
-def _is_range(numbers: IntArray) -> bool:
-    return bool((np.diff(numbers) == 1).all())
+def _unless_all(rows: IntArray, file: GenotypeFile) -> IntArray | None:
+    """Return the chosen people; None for all of the file, in its order."""
+    return None if np.array_equal(rows, np.arange(file.n_samples)) else rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import weakref
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,30 @@ def unpacked(packed: npt.NDArray[np.uint8], n_samples: int, table: FourCodes) ->
     [[0, 1, 2, 3, 2]]
     """
     return np.ascontiguousarray(np.take(table, packed).view(np.uint8)[:, :n_samples])
+
+
+def read_packed(file: IO[bytes], places: IntArray, n_bytes: int, *, begin: int = 0) -> npt.NDArray[np.uint8]:
+    """Return the bytes of variants, each of `n_bytes`, from a file in which the first variant is at `begin`.
+
+    Neighbours are read together. A file that ends before raises EOFError.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_packed(io.BytesIO(bytes(range(12))), np.array([2, 3, 0]), 2, begin=1).tolist()
+    [[5, 6], [7, 8], [1, 2]]
+    """
+    packed = np.empty((len(places), n_bytes), dtype=np.uint8)
+    starts = np.flatnonzero(np.diff(places, prepend=-2) != 1).tolist()
+    for start, stop in zip(starts, [*starts[1:], len(places)], strict=True):
+        file.seek(begin + int(places[start]) * n_bytes)
+        rest = packed[start:stop].reshape(-1).data
+        while len(rest):  # one reading gives 2 GiB at most
+            n_read = file.readinto(rest)  # type: ignore[attr-defined]
+            if not n_read:
+                raise EOFError
+            rest = rest[n_read:]
+    return packed
 
 
 _PLAIN = four_codes()
@@ -74,15 +99,6 @@ class PackedGenotypes:
 
     def read(self, places: IntArray) -> Codes:
         """Return variants by their places in the order of writing, (n_chosen, n_samples)."""
-        is_range = len(places) > 0 and bool((np.diff(places) == 1).all())
         with self._lock:
-            if is_range:
-                parts = [self._bytes(int(places[0]), len(places))]
-            else:
-                parts = [self._bytes(int(place), 1) for place in places]
-        packed = np.frombuffer(b"".join(parts), dtype=np.uint8).reshape(len(places), self._n_bytes)
+            packed = read_packed(self._file, places, self._n_bytes)
         return unpacked(packed, self.n_samples, _PLAIN)
-
-    def _bytes(self, place: int, n: int) -> bytes:
-        self._file.seek(place * self._n_bytes)
-        return self._file.read(n * self._n_bytes)
