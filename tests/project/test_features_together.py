@@ -9,7 +9,8 @@ import pytest
 import interplay
 from interplay.engines.cpu import CpuEngine
 from interplay.parquet import scan_parquet
-from interplay.report.words import methods_paragraph, summary_sentences
+from interplay.report.methods import methods_paragraph
+from interplay.report.words import summary_sentences
 
 FEW = {"dimensions": 2, "n_contrast": 40, "random_state": 0}
 COLOURS = [["blue", "red"], ["long", "short"]]

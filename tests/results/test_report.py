@@ -23,8 +23,9 @@ from interplay.base.arrays import MaxGains
 from interplay.plots.style import class_colours
 from interplay.report import report_page
 from interplay.report.content import MAX_NAME_LENGTH, report_content
+from interplay.report.methods import REFERENCES, methods_paragraph
 from interplay.report.page import embedded_json
-from interplay.report.words import REFERENCES, headline, methods_paragraph, summary_sentences
+from interplay.report.words import headline, summary_sentences
 from interplay.statistics.null_fit import FITS
 
 HOSTILE = [

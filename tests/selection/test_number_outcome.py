@@ -14,7 +14,8 @@ from scipy import stats
 
 import interplay
 from interplay.codes.tuple_counts import distribution
-from interplay.report.words import methods_paragraph, summary_sentences
+from interplay.report.methods import methods_paragraph
+from interplay.report.words import summary_sentences
 
 mpl.use("Agg")
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize, special, stats
 
 import interplay
-from interplay.report.words import methods_paragraph
+from interplay.report.methods import methods_paragraph
 from interplay.statistics.likelihood_fit import FittedNull, fit_likelihood
 from interplay.statistics.null_fit import fit_null
 

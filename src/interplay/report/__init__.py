@@ -4,8 +4,9 @@
 
     page.py               content + words  → the page: template, style and scripts of the folder page/
     content.py            Selection        → the numbers that tables and pictures show
-    words.py              Selection        → sentences; study_words.py: on groups, covariates, times;
+    words.py              Selection        → headline and summary; study_words.py: on groups, covariates, times;
     verdict_words.py          on verdicts of tuples
+    methods.py            Selection        → a methods paragraph for a paper; search_words.py: words of both
     interaction_page.py   Interactions     → the page; its sentences are in interaction_words.py
     interaction_words.py      and, with notes, in results/interaction_summary.py
     clump_section.py      Interactions     → its section on clumps of correlated tuples

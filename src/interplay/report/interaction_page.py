@@ -16,9 +16,9 @@ from interplay.report.clump_section import clumps_section
 from interplay.report.interaction_words import summary_sentences
 from interplay.report.numbers import counted
 from interplay.report.page import embedded_json, filled_page, joined_scripts
+from interplay.report.search_words import ADJUSTMENTS
 from interplay.report.survival_content import named_curves
 from interplay.report.tagging_section import tagging_methods, tagging_section
-from interplay.report.words import ADJUSTMENTS
 from interplay.results.interaction_table import cell_in_words, effect_in_words
 from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from interplay.files.whole_file import whole_file
 from interplay.report.about import facts, repeat, shown_value
 from interplay.report.content import report_content
+from interplay.report.methods import REFERENCES, methods_paragraph
 from interplay.report.study_words import references
-from interplay.report.words import REFERENCES, headline, methods_paragraph, summary_sentences
+from interplay.report.words import headline, summary_sentences
 
 if TYPE_CHECKING:
     from interplay.results.result import Result
