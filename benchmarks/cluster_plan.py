@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
+from interplay.base.arrays import DiscreteCodes, MaxGains, TupleTiles
 from interplay.codes.planes import make_bit_planes
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.dask import DaskEngine
@@ -26,6 +26,7 @@ from interplay.engines.dask_chunks import TASKS_PER_THREAD, ChunkTasks
 from interplay.engines.dask_tasks import SharedData, TaskResult
 from interplay.engines.sinks import Maxima
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.outcomes.classes import DecisionClasses
 from machine import write_result
 
 #: Seconds from the end of one task to the start of the next on the same thread, generously.

@@ -23,7 +23,7 @@ from interplay.engines.choice import check_engine
 from interplay.interaction.screen import ScreenedTuples, screen_tuples
 from interplay.search.settings import check_search_settings
 from interplay.study.comparisons import Comparison
-from interplay.study.outcome import decision_classes
+from interplay.study.outcomes.classes import decision_classes
 from interplay.study.strata import make_strata
 from interplay.study.table import as_table
 from machine import write_result

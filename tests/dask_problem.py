@@ -7,10 +7,11 @@ import time
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
+from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains, TupleTiles
 from interplay.codes.planes import make_bit_planes
 from interplay.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.outcomes.classes import DecisionClasses
 
 
 def make_problem() -> tuple[BitPlanes, TupleTiles, MaxGains]:

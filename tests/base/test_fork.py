@@ -8,7 +8,8 @@ import pytest
 SCRIPT = """
 import os, signal, threading, time, warnings
 import numpy as np
-from interplay.base.arrays import DecisionClasses, DiscreteCodes
+from interplay.base.arrays import DiscreteCodes
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
 from interplay.codes.planes import make_bit_planes

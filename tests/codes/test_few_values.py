@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from interplay import _core
-from interplay.base.arrays import COMPILED_TYPES, DecisionClasses
+from interplay.base.arrays import COMPILED_TYPES
 from interplay.codes import survey as column_survey
 from interplay.codes.coder import make_coder
 from interplay.codes.planes import make_bit_planes
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.table import as_table
 
 

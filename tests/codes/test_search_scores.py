@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import reference
 from interplay.codes.search_scores import lost_share, search_scores
-from interplay.study.number_outcome import number_outcome
+from interplay.study.outcomes.numbers import number_outcome
 
 
 @settings(max_examples=80, deadline=None)

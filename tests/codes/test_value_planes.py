@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from interplay import _core
-from interplay.base.arrays import DecisionClasses
 from interplay.codes import planes as bit_planes
 from interplay.codes import survey as column_survey
 from interplay.codes.coder import make_coder
 from interplay.codes.planes import make_bit_planes
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.table import _transposed, as_table
 
 

@@ -13,7 +13,7 @@ import pytest
 import interplay
 from cuda_problems import TILE_SHAPE, assert_same_bits, problem
 from gpu_mark import needs_gpu
-from interplay.base.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
+from interplay.base.arrays import DiscreteCodes, MaxGains, TupleTiles
 from interplay.codes.planes import make_bit_planes
 from interplay.engines import choice
 from interplay.engines.base import SearchInterrupted
@@ -21,6 +21,7 @@ from interplay.engines.choice import SearchWork, check_engine
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, shared_search, why_no_cuda, work_plan
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.outcomes.classes import DecisionClasses
 
 # --- without a GPU ------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import pytest
 
 from cuda_problems import TILE_SHAPE, assert_same_bits
 from gpu_mark import needs_gpu
-from interplay.base.arrays import BitPlanes, DiscreteCodes, NumberOutcome, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTiles
 from interplay.codes.planes import make_bit_planes, planes_to_come, scores_of
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, batch_search, digit_orders, work_plan
@@ -20,6 +20,7 @@ from interplay.engines.cuda.tables import make_information_tables
 from interplay.engines.sinks import Listing
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.outcomes.numbers import NumberOutcome
 
 OUTCOMES = ["normal", "few values", "one value in ten", "outliers"]
 

@@ -18,7 +18,7 @@ from test_tuples import small_batches
 import interplay
 from cuda_problems import problem
 from gpu_mark import needs_gpu
-from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTiles
 from interplay.codes.planes import make_bit_planes
 from interplay.engines import choice
 from interplay.engines.base import TileShape
@@ -32,6 +32,7 @@ from interplay.engines.cuda.listing_chunks import ListingChunks
 from interplay.engines.cuda.tables import entropy_terms, make_statistic_tables
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.tuples import source as tuple_source
 
 

@@ -9,7 +9,7 @@ import pytest
 from test_screen import run_screen
 
 import interplay
-from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains, TupleRows, TupleTiles
 from interplay.cli.expected_work import expected_interactions, expected_work
 from interplay.codes.planes import make_bit_planes
 from interplay.engines import choice
@@ -19,6 +19,7 @@ from interplay.engines.cpu import CpuEngine
 from interplay.engines.sinks import ALL_KINDS, Listing, Maxima
 from interplay.search.loop import Shard
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.subsets import ColumnSubset
 
 SOME_WORK = SearchWork(n_tuples=1e6, n_samples=100, n_cells=4)

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from test_engines_agree import problems, tiles_of
 
 import reference
-from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTiles
 from interplay.codes.planes import make_bit_planes
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.engines.tuple_formula import tuple_formula
+from interplay.study.outcomes.classes import DecisionClasses
 
 TOLERANCE = 1e-9
 

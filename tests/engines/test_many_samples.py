@@ -8,11 +8,12 @@ import pytest
 import reference
 from cuda_problems import assert_same_bits, problem
 from gpu_mark import needs_gpu
-from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes
+from interplay.base.arrays import BitPlanes, DiscreteCodes
 from interplay.codes.planes import make_bit_planes
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.engines.cuda import CudaEngine
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.outcomes.classes import DecisionClasses
 
 PSEUDOCOUNT = 0.25
 

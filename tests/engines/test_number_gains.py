@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 import interplay
 import reference
-from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains, NumberOutcome
+from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains
 from interplay.codes.planes import make_bit_planes
 from interplay.codes.search_scores import search_scores
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.engines.routing import tile_searchers
 from interplay.engines.tables import count_tables
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.number_outcome import number_outcome
+from interplay.study.outcomes.numbers import NumberOutcome, number_outcome
 
 ENGINES = [CpuEngine(direct_only=True), *(CpuEngine(n_threads=2, simd_level=level) for level in simd_levels())]
 

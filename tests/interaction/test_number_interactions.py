@@ -20,7 +20,7 @@ from interplay.interaction.product_screen import LevelDosages, ProductScreen
 from interplay.search.loop import Shard
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.study.comparisons import Comparison
-from interplay.study.number_outcome import number_outcome
+from interplay.study.outcomes.numbers import number_outcome
 from interplay.study.table import as_table
 
 

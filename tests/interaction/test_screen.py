@@ -24,7 +24,7 @@ from interplay.search.loop import Shard, TileLoop
 from interplay.search.settings import asked_for_mask, check_search_settings
 from interplay.statistics.interaction.interaction_test import interaction_test
 from interplay.study.comparisons import Comparison
-from interplay.study.outcome import decision_classes
+from interplay.study.outcomes.classes import decision_classes
 from interplay.study.strata import make_strata
 from interplay.study.table import as_table
 

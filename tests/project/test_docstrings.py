@@ -15,7 +15,7 @@ from interplay.codes.coder import MISSING_CHOICES
 from interplay.compat.arguments import COMPAT_ARGUMENTS
 from interplay.selection.arguments import SELECTION_ARGUMENTS
 from interplay.statistics.null_fit import FITS
-from interplay.study.outcome import DECISION_CHOICES
+from interplay.study.outcomes.classes import DECISION_CHOICES
 
 FUNCTIONS = [getattr(interplay, name) for name in interplay.__all__]
 FUNCTIONS = [function for function in FUNCTIONS if inspect.isfunction(function)]

@@ -10,13 +10,13 @@ import pytest
 from bed_reader import open_bed, to_bed
 
 from genotype_study import N_VARIANTS, NAMES, Study
-from interplay.base.arrays import DecisionClasses
 from interplay.codes.coder import make_coder
 from interplay.codes.cuts import variable_cuts
 from interplay.codes.planes import make_bit_planes
 from interplay.genetics import read_bed
 from interplay.readers.genotypes import genotype_table
 from interplay.study.fingerprint import data_fingerprint
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.subsets import ColumnSubset, RowSubset
 from interplay.study.table import MISSING_WHOLE, as_table
 

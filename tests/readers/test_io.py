@@ -20,7 +20,7 @@ import interplay
 from interplay.io import read_data, write_table
 from interplay.readers.csv_table import _exact_numbers, read_csv
 from interplay.results.table_file import table_bytes
-from interplay.study.outcome import decision_classes
+from interplay.study.outcomes.classes import decision_classes
 from interplay.study.table import as_table
 
 

@@ -16,7 +16,7 @@ import pytest
 import interplay
 import interplay.search.plan
 from interplay import _core
-from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes
+from interplay.base.arrays import BitPlanes, DiscreteCodes
 from interplay.codes.planes import make_bit_planes, planes_to_come
 from interplay.engines.base import TileShape
 from interplay.engines.cpu import CpuEngine
@@ -24,6 +24,7 @@ from interplay.engines.routing import LANES, SEARCHERS, TRIPLE_BLOCK, max_block_
 from interplay.engines.routing import tile_searchers as searchers_of
 from interplay.search.plan import cut_for_processor
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.outcomes.classes import DecisionClasses
 
 PSEUDOCOUNT = 0.25
 

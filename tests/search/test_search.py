@@ -144,10 +144,11 @@ def test_no_stderr_is_no_error(monkeypatch, data) -> None:
 
 
 def test_an_error_in_the_progress_display_stops_the_search() -> None:
-    from interplay.base.arrays import DecisionClasses, DiscreteCodes
+    from interplay.base.arrays import DiscreteCodes
     from interplay.codes.planes import make_bit_planes
     from interplay.engines.cpu import CpuEngine
     from interplay.search.tiles import make_tuple_tiles
+    from interplay.study.outcomes.classes import DecisionClasses
 
     rng = np.random.default_rng(0)
     levels = np.full(800, 2)

@@ -10,10 +10,11 @@ import pytest
 
 import interplay
 import reference
-from interplay.base.arrays import DecisionClasses, DiscreteCodes
+from interplay.base.arrays import DiscreteCodes
 from interplay.codes.planes import make_bit_planes
 from interplay.engines import tables as tables_module
 from interplay.selection.part import Part
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.strata import Strata
 
 

@@ -10,7 +10,6 @@ import interplay
 from command_line import in_process
 from donor_cells import donors
 from gpu_mark import ENGINES
-from interplay.base.arrays import DecisionClasses
 from interplay.codes.contrast import GroupOrders
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
@@ -19,6 +18,7 @@ from interplay.search.settings import MAX_PERMUTED_TUPLES, check_selection_setti
 from interplay.selection.part import Part
 from interplay.study.comparisons import Comparison
 from interplay.study.groups import Groups, make_groups
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.table import as_table
 
 

@@ -11,7 +11,7 @@ import interplay
 from interplay.selection.call import task_of
 from interplay.statistics.replication_test import NewSamples
 from interplay.study.full_model import FullModel
-from interplay.study.survival import Survival
+from interplay.study.outcomes.times import Survival
 
 
 def mixed(seed: int, n: int = 700) -> tuple[pd.DataFrame, np.ndarray]:

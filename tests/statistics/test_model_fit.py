@@ -8,12 +8,12 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 from scipy.stats import f as f_distribution
 
-from interplay.base.arrays import DecisionClasses
 from interplay.statistics.model_fit import coefficient_log_p, coefficients_of, likelihood_ratio
 from interplay.study.full_model import FullModel, of_samples
-from interplay.study.number_outcome import number_outcome
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import number_outcome
+from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
-from interplay.study.survival import Survival
 
 N = 300
 RNG = np.random.default_rng(5)

@@ -7,13 +7,13 @@ import pytest
 import statsmodels.api as sm
 from scipy.stats import chi2
 
-from interplay.base.arrays import DecisionClasses
 from interplay.statistics.given_in_model import GivenInModel
 from interplay.statistics.residual_test import ResidualTarget
 from interplay.study.full_model import FullModel
-from interplay.study.number_outcome import number_outcome
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import number_outcome
+from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
-from interplay.study.survival import Survival
 
 N = 240
 

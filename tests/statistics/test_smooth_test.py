@@ -13,15 +13,15 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.families.links import Logit, Probit
 
 import interplay
-from interplay.base.arrays import DecisionClasses
 from interplay.models.classes import class_likelihood_ratio
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.statistics.smooth_columns import KNOT_QUANTILES, smooth_columns, spline_columns
 from interplay.study.full_model import FullModel
-from interplay.study.number_outcome import number_outcome
-from interplay.study.survival import Survival
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import number_outcome
+from interplay.study.outcomes.times import Survival
 
 
 def correlated(seed=0, n=600, k=2):

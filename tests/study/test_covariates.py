@@ -9,13 +9,13 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 
 import interplay
-from interplay.base.arrays import DecisionClasses
 from interplay.models.linear import cell_columns
 from interplay.statistics.model_fit import likelihood_ratio
 from interplay.study.covariates import make_covariates
 from interplay.study.full_model import FullModel
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.times import Survival
 from interplay.study.study import make_study
-from interplay.study.survival import Survival
 
 
 def confounded(n=600, seed=0):

@@ -12,8 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 import interplay
-from interplay.base.arrays import DecisionClasses
 from interplay.study.fingerprint import data_fingerprint
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.table import as_table
 
 N = 60

@@ -14,11 +14,11 @@ from test_tuple_tiles import listed
 
 import interplay
 import reference
-from interplay.base.arrays import DecisionClasses
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.strata import Strata, check_strata, make_strata
+from interplay.study.outcomes.classes import DecisionClasses, check_strata
+from interplay.study.strata import Strata, make_strata
 
 
 def batch_data(seed: int = 0, n_samples: int = 400, n_vars: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

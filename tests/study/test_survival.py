@@ -15,7 +15,7 @@ import reference
 from command_line import in_process, in_shell
 from interplay.statistics.survival.kaplan_meier import kaplan_meier
 from interplay.statistics.survival.log_rank import log_rank
-from interplay.study.survival import Survival, make_survival
+from interplay.study.outcomes.times import Survival, make_survival
 
 #: Remission of leukaemia in weeks under 6-mercaptopurine and placebo; a plus sign is censored (Freireich et al. 1963).
 FREIREICH = (

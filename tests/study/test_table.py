@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from interplay.study.columns import ColumnKind
-from interplay.study.outcome import decision_column
+from interplay.study.columns import ColumnKind, decision_column
 from interplay.study.table import as_table
 
 NUMBER, BOOL, LABEL = ColumnKind.NUMBER, ColumnKind.BOOL, ColumnKind.LABEL

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -37,98 +37,6 @@ MAX_CONTRAST = 10**7
 
 #: Each decision class fills whole blocks of this many 64-bit words: one cache line, one AVX-512 register.
 WORDS_PER_BLOCK = 8
-
-
-@dataclass(frozen=True)
-class DecisionClasses:
-    """The decision, as classes numbered from 0.
-
-    Attributes
-    ----------
-    codes : (n_samples,) int64
-        Class of each sample, 0 … n_classes − 1.
-    labels : list
-        The user's names of the classes, in the order of the numbers.
-    kind : str
-        "classes" or "continuous" (then the classes are ranges of ranks).
-    """
-
-    codes: IntArray
-    labels: list[Any]
-    kind: str = "classes"
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.labels)
-
-    @property
-    def df(self) -> int:
-        """Degrees of freedom of the outcome: of a gain, times those of the variable and the cells of its partners."""
-        return self.n_classes - 1
-
-    @cached_property
-    def sizes(self) -> IntArray:
-        """Samples in each class, (n_classes,)."""
-        return np.bincount(self.codes, minlength=self.n_classes).astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class ResidualModel:
-    """A model of an outcome whose residuals are searched: what the chance of a score test depends on.
-
-    Attributes
-    ----------
-    kind : str
-        "linear", "logistic" or "cox".
-    columns : (n_samples, n_columns) float64
-        Of the model: a constant, strata, covariates; none is a sum of others.
-    variances, thirds : (n_samples,) float64
-        Variance and third central moment of each residual under the model, in units of the scores. Of a linear model
-        variances are equal.
-    """
-
-    kind: str
-    columns: FloatArray
-    variances: FloatArray
-    thirds: FloatArray
-
-
-@dataclass(frozen=True)
-class NumberOutcome:
-    """An outcome of numbers that are not cut, or residuals of an outcome of another kind.
-
-    Attributes
-    ----------
-    values : (n_samples,) float64
-        As they were given; residuals where there is a `model`.
-    scores : (n_samples,) float64
-        The values as tests compare them, higher for higher values: normal scores of ranks, within strata if there are
-        any, or standardised values.
-    scale : str
-        "ranks" or "values": what the scores are made of.
-    model : ResidualModel, optional
-        The model of covariates, an offset or times whose residuals these are.
-    """
-
-    values: FloatArray
-    scores: FloatArray
-    scale: str = "ranks"
-    model: ResidualModel | None = None
-    kind: ClassVar[str] = "number"
-    df: ClassVar[int] = 1
-
-    @property
-    def labels(self) -> list[Any]:
-        """No classes, hence no labels."""
-        return []
-
-    @property
-    def sizes(self) -> IntArray:
-        """All samples, (1,)."""
-        return np.array([len(self.values)], dtype=np.int64)
-
-
-Outcome = DecisionClasses | NumberOutcome
 
 
 class CutValues(NamedTuple):

@@ -9,8 +9,8 @@ import click
 from interplay.codes.coder import MISSING_CHOICES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
-from interplay.study.number_outcome import SCALE_CHOICES
-from interplay.study.outcome import DECISION_CHOICES
+from interplay.study.outcomes.classes import DECISION_CHOICES
+from interplay.study.outcomes.numbers import SCALE_CHOICES
 
 
 class NumberOrAuto(click.ParamType):  # type: ignore[type-arg, unused-ignore]

@@ -9,23 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.base.arrays import (
-    BitPlanes,
-    BoolArray,
-    CodeBlocks,
-    DiscreteCodes,
-    IntArray,
-    NumberOutcome,
-    Outcome,
-    numbered,
-    starts_of,
-)
+from interplay.base.arrays import BitPlanes, BoolArray, CodeBlocks, DiscreteCodes, IntArray, numbered, starts_of
 from interplay.base.checks import naming_argument
 from interplay.base.jobs import map_in_threads
 from interplay.codes.coder import Coder, Discrete, make_coder
 from interplay.codes.planes import make_bit_planes
 from interplay.files.mapped_words import MappedWords
 from interplay.study.comparisons import Comparison
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
 from interplay.study.table import Table
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.codes.coder import Coder
 from interplay.files.types import Check
-from interplay.study.columns import Column, ColumnKind, check_length
-from interplay.study.outcome import decision_column
+from interplay.study.columns import Column, ColumnKind, check_length, decision_column
+from interplay.study.outcomes.classes import DecisionClasses
 
 #: The code of a sample without a known level: its value is missing, or did not occur before.
 NO_LEVEL = -1

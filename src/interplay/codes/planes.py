@@ -10,20 +10,13 @@ from typing import Any
 import numpy as np
 
 from interplay import _core
-from interplay.base.arrays import (
-    WORDS_PER_BLOCK,
-    BitPlanes,
-    CodeBlocks,
-    DecisionClasses,
-    IntArray,
-    NumberOutcome,
-    Outcome,
-    WordArray,
-    starts_of,
-)
+from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, IntArray, WordArray, starts_of
 from interplay.base.jobs import map_in_threads
 from interplay.codes.search_scores import SearchScores, search_scores
 from interplay.files.mapped_words import MappedWords
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
 
 #: Up to this many classes, bits are made of values directly; with more classes, sorting codes by class first is faster.
 MAX_CLASSES_CUT = 8

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome, WordArray
+from interplay.base.arrays import FloatArray, IntArray, WordArray
+from interplay.study.outcomes.numbers import NumberOutcome
 
 #: Neighbours that share an integer: the largest number of samples, and the largest difference of their scores.
 _SHARED = 8

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arguments import described_by
-from interplay.base.arrays import DecisionClasses, FloatArray
+from interplay.base.arrays import FloatArray
 from interplay.base.calls import taken_by
 from interplay.base.checks import check_int, check_real, shown
 from interplay.codes.coded import code_comparison
@@ -21,7 +21,7 @@ from interplay.compat.max_gains import asked_for_tuples, codes_of_same_levels, s
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.study.comparisons import Comparison
-from interplay.study.outcome import decision_classes, one_class
+from interplay.study.outcomes.classes import DecisionClasses, decision_classes, one_class
 from interplay.study.table import as_table
 from interplay.tuples.call import make_source
 from interplay.tuples.listing import Listing, value_matrix, whole_table

@@ -22,7 +22,7 @@ from interplay.search.plan import prepare_search
 from interplay.search.settings import SearchSettings, check_search_settings
 from interplay.search.tiles import make_tuple_tiles
 from interplay.study.comparisons import Comparison
-from interplay.study.outcome import decision_classes
+from interplay.study.outcomes.classes import decision_classes
 from interplay.study.table import Table, as_table
 
 #: Largest number of cells of a tuple's table; every thread holds one table. The older package allows a quarter of this,

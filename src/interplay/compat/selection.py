@@ -18,7 +18,7 @@ from interplay.compat.p_values import fit_p_value
 from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, MIN_THRESHOLDS_FOR_EXP
 from interplay.statistics.p_values import ADJUST_METHODS, adjust, chi2_statistic, relevant_mask
 from interplay.study.comparisons import Comparison
-from interplay.study.outcome import decision_classes
+from interplay.study.outcomes.classes import decision_classes
 from interplay.study.table import as_table
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.base.arrays import NumberOutcome
 from interplay.base.checks import check_choice, shown
+from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.study import Study
 
 CODING_CHOICES = ("levels", "dosage")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import IntArray, NumberOutcome
+from interplay.base.arrays import IntArray
 from interplay.base.progress import Progress, part, show_progress
 from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
@@ -37,6 +37,7 @@ from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
+from interplay.study.outcomes.numbers import NumberOutcome
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.

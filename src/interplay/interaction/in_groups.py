@@ -14,7 +14,7 @@ from math import exp, log
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, NumberOutcome, Outcome
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.chi_squared import chi2_of_log_tail
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.codes.coded import CodedComparison, code_comparison
@@ -38,6 +38,8 @@ from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.permutations.step_down import fewest_relabelings
 from interplay.study.comparisons import Comparison
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
 
 #: p-values this close, relative to the size of their logarithms, are equal: those of relabelings that only rename the
 #: classes are, but for what their fits leave.

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, NumberOutcome, TupleRows
+from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows
 from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.codes.search_scores import lost_share, search_scores
@@ -20,6 +20,7 @@ from interplay.interaction.screen_limits import PSEUDOCOUNT, check_listed, most_
 from interplay.search.loop import Shard
 from interplay.statistics.number_interaction.search_bars import number_bars
 from interplay.study.comparisons import Comparison
+from interplay.study.outcomes.numbers import NumberOutcome
 
 #: p-values of a tuple alone and among others are equal up to this, as logarithms.
 _ROUNDING = 1e-6

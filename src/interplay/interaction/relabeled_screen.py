@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, NumberOutcome, Outcome, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.base.progress import ShowDone, part
 from interplay.codes.coded import CodedComparison
 from interplay.engines.base import Engine
@@ -32,6 +32,8 @@ from interplay.statistics.interaction.interaction_test import chi2_log_p
 from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.statistics.number_interaction.scored_numbers import scored_numbers
 from interplay.study.comparisons import Comparison
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
 
 #: A cap beyond which floating point has no numbers; logarithms of p-values go on.
 _SMALLEST_CAP = 1e-300

@@ -10,15 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import (
-    BitPlanes,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    NumberOutcome,
-    TupleRows,
-    places_of_each,
-)
+from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, places_of_each
 from interplay.base.checks import check_int, check_real
 from interplay.base.jobs import map_in_threads
 from interplay.base.progress import Progress
@@ -41,6 +33,7 @@ from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.study.comparisons import Comparison
+from interplay.study.outcomes.numbers import NumberOutcome
 
 #: Thresholds are lowered by this share: far more than what rounding does to gains.
 _ROUNDING = 1e-9

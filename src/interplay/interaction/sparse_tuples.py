@@ -6,13 +6,14 @@ from math import prod
 
 import numpy as np
 
-from interplay.base.arrays import IntArray, NumberOutcome
+from interplay.base.arrays import IntArray
 from interplay.base.user_warnings import warn
 from interplay.codes.coded import CodedComparison
 from interplay.interaction.task import InteractionTask
 from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.table_tests import MIN_PER_COLUMN, is_never_tested
 from interplay.statistics.number_interaction.f_test import fewest_in_cell
+from interplay.study.outcomes.numbers import NumberOutcome
 
 
 def is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> bool:

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome, Outcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.codes.tuple_counts import MAX_NUMBERS, TupleCounts, tuple_counts
@@ -25,6 +25,8 @@ from interplay.statistics.interaction.table_tests import tested_tables
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.number_interaction.scored_numbers import scored_numbers
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
 
 #: Tuples that are tested at a time; each may take a bootstrap.
 _TESTED_AT_ONCE = 256

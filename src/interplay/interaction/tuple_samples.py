@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.base.arrays import IntArray, NumberOutcome
+from interplay.base.arrays import IntArray
 from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import variable_cuts
 from interplay.statistics.interaction.tested_in_model import TupleSamples
+from interplay.study.outcomes.numbers import NumberOutcome
 
 
 def tuple_samples(

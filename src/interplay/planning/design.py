@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import check_choice, check_int, check_numbers, check_real, shown
-from interplay.study.number_outcome import SCALE_CHOICES
+from interplay.study.outcomes.numbers import SCALE_CHOICES
 
 OUTCOMES = ("number", "classes", "times")
 

@@ -13,8 +13,7 @@ from interplay.base.checks import check_choice, shown
 from interplay.base.problems import Problem, ProblemsError
 from interplay.base.user_warnings import warn
 from interplay.readers.target_column import TableAndOutcome
-from interplay.study.columns import Column
-from interplay.study.outcome import decision_column
+from interplay.study.columns import Column, decision_column
 from interplay.study.subsets import RowSubset
 from interplay.study.table import SAMPLES_LEFT_OUT, Table, as_table
 

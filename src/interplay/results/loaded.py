@@ -20,8 +20,8 @@ from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.statistics.survival.survival_curves import SurvivalCurves
 from interplay.study.comparisons import MULTICLASS_CHOICES
-from interplay.study.number_outcome import SCALE_CHOICES
-from interplay.study.outcome import DECISION_CHOICES
+from interplay.study.outcomes.classes import DECISION_CHOICES
+from interplay.study.outcomes.numbers import SCALE_CHOICES
 
 #: Settings that tables, reports, summaries and replications use.
 _SETTINGS: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.base.arrays import IntArray, NumberOutcome
+from interplay.base.arrays import IntArray
 from interplay.codes.cuts import NO_LEVEL
 from interplay.codes.tuple_counts import MAX_NUMBERS, TupleCounts, counts_in_cells
 from interplay.statistics.number_interaction.cell_moments import cell_moments
@@ -21,6 +21,7 @@ from interplay.statistics.number_interaction.effect import (
 from interplay.statistics.number_interaction.number_tests import number_tests
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers, scored_numbers
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.strata import Strata
 
 if TYPE_CHECKING:

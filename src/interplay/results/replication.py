@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, IntArray, NumberOutcome, Outcome
+from interplay.base.arrays import IntArray
 from interplay.base.checks import check_choice, shown
 from interplay.base.user_warnings import warn
 from interplay.codes.cuts import NO_LEVEL
@@ -37,16 +37,17 @@ from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.study.covariates import make_covariates
-from interplay.study.event_values import named_event
 from interplay.study.full_model import null_residuals
 from interplay.study.groups import make_groups
 from interplay.study.named_columns import take_named
-from interplay.study.number_outcome import about_numbers, decision_numbers, is_number, number_outcome
 from interplay.study.offset import make_offset
-from interplay.study.outcome import one_class
+from interplay.study.outcomes.classes import DecisionClasses, one_class
+from interplay.study.outcomes.event_values import named_event
+from interplay.study.outcomes.numbers import NumberOutcome, about_numbers, decision_numbers, is_number, number_outcome
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.times import make_survival, split_survival
 from interplay.study.strata import Strata, make_strata
 from interplay.study.study import Study
-from interplay.study.survival import make_survival, split_survival
 
 
 def replicate(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray, Outcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, check_real, naming_argument, shown
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
@@ -28,10 +28,11 @@ from interplay.statistics.neighbour_screen import Neighbours, responses
 from interplay.statistics.smooth_columns import smooth_columns, spline_columns
 from interplay.statistics.tagging import Lead, Tagged, tagged_tuple
 from interplay.study.full_model import FullModel
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.times import split_survival
 from interplay.study.positions import NOWHERE, Positions, make_positions
 from interplay.study.strata import Strata
 from interplay.study.study import Study, make_study
-from interplay.study.survival import split_survival
 from interplay.study.table import Table, as_table
 
 if TYPE_CHECKING:

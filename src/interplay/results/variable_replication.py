@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice, shown
 from interplay.codes.cuts import OutcomeCuts, VariableCuts, number_text
 from interplay.codes.rank_scores import mid_rank_scores, normal_scores
@@ -33,7 +33,9 @@ from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
 from interplay.statistics.p_values import adjust
 from interplay.statistics.replication_test import NewSamples
 from interplay.study.full_model import null_residuals, of_samples
-from interplay.study.number_outcome import decision_numbers, is_number, number_outcome
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
+from interplay.study.outcomes.outcome import Outcome
 from interplay.study.study import Study
 
 if TYPE_CHECKING:

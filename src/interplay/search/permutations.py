@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, MaxGains, NumberOutcome, Outcome, numbered
+from interplay.base.arrays import FloatArray, IntArray, MaxGains, numbered
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.seeds import Purpose, random_stream
 from interplay.engines.base import SearchInterrupted
@@ -19,7 +19,9 @@ from interplay.search.settings import SelectionSettings
 from interplay.statistics.permutations import Exchangeability, StepDown, exchangeability
 from interplay.statistics.permutations.step_down import comparable_gains
 from interplay.study.comparisons import Comparison
-from interplay.study.number_outcome import number_outcome
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome, number_outcome
+from interplay.study.outcomes.outcome import Outcome
 
 #: Codes of all discretisations are kept up to this size, and made anew for each permutation beyond it.
 _MAX_KEPT_BYTES = 1 << 30

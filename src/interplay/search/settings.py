@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from interplay.base.arrays import MAX_CONTRAST, BoolArray, IntArray, Outcome
+from interplay.base.arrays import MAX_CONTRAST, BoolArray, IntArray
 from interplay.base.checks import check_choice, check_int, check_list, check_real, naming_argument, shown
 from interplay.base.seeds import resolve_seed
 from interplay.codes.coder import MISSING_CHOICES, Discrete
@@ -20,6 +20,7 @@ from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.comparisons import MULTICLASS_CHOICES
+from interplay.study.outcomes.outcome import Outcome
 from interplay.study.rank_thresholds import check_discretization
 from interplay.study.table import Table, as_table
 

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from interplay.base.arrays import IntArray, NumberOutcome
+from interplay.base.arrays import IntArray
 from interplay.base.user_warnings import warn
 from interplay.codes.tuple_counts import TupleCounts
 from interplay.search.settings import SelectionSettings
@@ -17,11 +17,11 @@ from interplay.statistics.leaks import (
     tells_classes_apart,
     tells_numbers,
 )
-from interplay.study.columns import ColumnKind
+from interplay.study.columns import ColumnKind, decision_column
 from interplay.study.comparisons import Comparison
 from interplay.study.identifiers import IDENTIFIER_WORDS, about_columns, find_identifiers, find_subjects
 from interplay.study.named_columns import say_the_same
-from interplay.study.outcome import decision_column
+from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.study import Study
 
 #: So many of the most significant variables are compared with the outcome, value by value.

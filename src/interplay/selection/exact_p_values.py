@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
@@ -17,6 +17,7 @@ from interplay.statistics.correlation_test import NumberTarget
 from interplay.statistics.drawn_levels import DrawnLevels
 from interplay.statistics.level_gain_test import level_gain_log_p
 from interplay.statistics.residual_test import ResidualTarget
+from interplay.study.outcomes.numbers import NumberOutcome
 
 #: Codes of a number outcome's variables that are in memory at once. A fixed number: results do not depend on threads.
 _CODES_AT_ONCE = 1 << 22

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import OutcomeCuts, VariableCuts, outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
@@ -26,7 +26,8 @@ from interplay.selection.short_list import make_short_list
 from interplay.selection.variable_effects import variable_effects
 from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.survival.survival_curves import SurvivalCurves, tuple_curves
-from interplay.study.survival import Survival
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.times import Survival
 from interplay.study.table import Table
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.

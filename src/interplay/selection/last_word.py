@@ -28,7 +28,7 @@ from interplay.statistics.null_fit import NullFit
 from interplay.statistics.p_values import CHI2_PER_UNIT, adjust, relevant_mask
 from interplay.statistics.survival.hazard_effects import hazard_effects
 from interplay.study.comparisons import Comparison
-from interplay.study.survival import Survival
+from interplay.study.outcomes.times import Survival
 
 #: Statistic and degrees of freedom of a likelihood ratio.
 _Ratio = tuple[float, int]

@@ -6,7 +6,7 @@ import os
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, get_type_hints
 
-from interplay.base.arrays import FloatArray, IntArray, MaxGains, NumberOutcome, ResidualModel
+from interplay.base.arrays import FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_path
 from interplay.engines.searcher_counts import are_counts
 from interplay.files.archive import FileFormat, read_archive, write_archive
@@ -18,7 +18,8 @@ from interplay.selection.runs import SearchedRun
 from interplay.selection.score_tests import ScoreTests
 from interplay.statistics.product_maxima import ProductMaxima
 from interplay.study.covariates import Covariates
-from interplay.study.survival import Survival
+from interplay.study.outcomes.numbers import NumberOutcome, ResidualModel
+from interplay.study.outcomes.times import Survival
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, MaxGains, NumberOutcome
+from interplay.base.arrays import FloatArray, MaxGains
 from interplay.base.progress import Progress, check_progress, part
 from interplay.codes.coded import CodedComparison, CodedStudy, coder_for
 from interplay.codes.coder import Coder
@@ -33,6 +33,7 @@ from interplay.selection.task import SelectionTask
 from interplay.statistics.arms import tests_of
 from interplay.statistics.p_values import CHI2_PER_UNIT
 from interplay.study.comparisons import Comparison
+from interplay.study.outcomes.numbers import NumberOutcome
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

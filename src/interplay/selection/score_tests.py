@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads, one_blas_thread
 from interplay.codes.rank_scores import RankScores, normal_scores
 from interplay.files.types import Check
@@ -29,6 +29,9 @@ from interplay.statistics.product_maxima import (
 from interplay.statistics.residual_test import ResidualTarget
 from interplay.statistics.score_test import class_targets, score_log_p
 from interplay.study.full_model import FullModel
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from math import comb
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.codes.coded import CodedComparison
 from interplay.interaction.beside_smooth import beside_smooth
 from interplay.interaction.in_model import in_model
@@ -24,7 +24,8 @@ from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import RobustTupleTests, TupleTests
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
-from interplay.study.survival import Survival
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.times import Survival
 
 #: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.
 MAX_TESTED = 3000

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arguments import ARGUMENTS, described_by
-from interplay.base.arrays import DecisionClasses, NumberOutcome
 from interplay.base.checks import shown
 from interplay.base.jobs import resolve_n_jobs
 from interplay.base.progress import Progress
@@ -32,6 +31,8 @@ from interplay.selection.significance import selection_from
 from interplay.selection.task import SelectionTask
 from interplay.statistics.permutations.step_down import decided_after
 from interplay.study.groups import Groups
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.strata import Strata
 from interplay.study.study import Study
 from interplay.study.subsets import ColumnSubset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.results.selection import Selection
 from interplay.selection.runs import SearchedSelection
@@ -13,6 +13,7 @@ from interplay.statistics.association import Associations
 from interplay.statistics.score_test import class_targets
 from interplay.statistics.short_list import ShortList, choose_short_list
 from interplay.statistics.smooth_columns import spline_columns
+from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.study import Study
 from interplay.study.table import Table
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, IntArray
+from interplay.base.arrays import IntArray
 from interplay.base.checks import naming_argument
 from interplay.base.progress import Progress, check_progress, part
 from interplay.engines.choice import AsEngine
@@ -17,6 +17,7 @@ from interplay.selection.runs import search_selection
 from interplay.selection.significance import selection_from
 from interplay.selection.task import SelectionTask
 from interplay.statistics.stability import Stability, stability_of
+from interplay.study.outcomes.classes import DecisionClasses
 
 #: Samples of a class, or groups, that a half needs.
 _FEWEST = 2

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import number_text
 from interplay.codes.rank_scores import RankScores
@@ -33,6 +33,7 @@ from interplay.statistics.effects.variable_effects import VariableEffects
 from interplay.statistics.given_test import choose_strong
 from interplay.statistics.verdicts import INTERACTION, Verdict
 from interplay.study.comparisons import Comparison
+from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.study import Study
 
 #: Columns that are read at once.

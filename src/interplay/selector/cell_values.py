@@ -10,8 +10,8 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.codes.cuts import NO_LEVEL
 from interplay.results.interactions import Interactions
 from interplay.selector.fit_samples import FitSamples
-from interplay.study.number_outcome import decision_numbers
-from interplay.study.survival import make_survival, split_survival
+from interplay.study.outcomes.numbers import decision_numbers
+from interplay.study.outcomes.times import make_survival, split_survival
 
 #: Samples of the overall outcome that are added to each cell: small cells are drawn towards it.
 PRIOR = 4.0

@@ -11,16 +11,16 @@ from interplay.base.arguments import ARGUMENTS, arguments_in
 from interplay.base.arrays import IntArray
 from interplay.base.user_warnings import warn
 from interplay.selector.input import collected, refuse_fit_params, refuse_name, refuse_tables_of_files
-from interplay.study.columns import ColumnKind
+from interplay.study.columns import ColumnKind, decision_column
 from interplay.study.covariates import make_covariates
 from interplay.study.groups import Groups, make_groups
 from interplay.study.named_columns import refuse_decision_in_table, warn_of_another_order
-from interplay.study.number_outcome import is_number
 from interplay.study.offset import make_offset
-from interplay.study.outcome import MIN_CLASS_SIZE, decision_column, is_continuous
+from interplay.study.outcomes.classes import MIN_CLASS_SIZE, is_continuous
+from interplay.study.outcomes.numbers import is_number
+from interplay.study.outcomes.times import split_survival
 from interplay.study.strata import make_strata
 from interplay.study.subsets import RowSubset
-from interplay.study.survival import split_survival
 from interplay.study.table import Table
 
 #: Arguments of `fit` in all transformers.

@@ -14,8 +14,8 @@ from interplay.base.checks import shown
 from interplay.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS
 from interplay.codes.survey import column_blocks
 from interplay.study.anndata_table import is_anndata
-from interplay.study.number_outcome import SCALE_CHOICES
-from interplay.study.outcome import DECISION_CHOICES
+from interplay.study.outcomes.classes import DECISION_CHOICES
+from interplay.study.outcomes.numbers import SCALE_CHOICES
 from interplay.study.table import Table, as_table
 
 #: Parameters that all transformers have, with their values.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, IntArray
+from interplay.base.arrays import IntArray
 from interplay.base.jobs import resolve_n_jobs
 from interplay.base.progress import Progress, check_progress
 from interplay.codes.cuts import OutcomeCuts
@@ -30,8 +30,8 @@ from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.study.outcome import MIN_CLASS_SIZE
-from interplay.study.strata import Strata, check_strata
+from interplay.study.outcomes.classes import MIN_CLASS_SIZE, DecisionClasses, check_strata
+from interplay.study.strata import Strata
 
 #: Thresholds are computed up to this number of degrees of freedom, as in the search of one table.
 _MAX_DF = 100_000

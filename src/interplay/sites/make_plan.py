@@ -12,8 +12,8 @@ from interplay.codes.cuts import VariableCuts, variable_cuts
 from interplay.sites.plan import MISSING_AT_SITES, SitePlan, checked_plan
 from interplay.sites.planned_column import PlannedColumn, column_of_levels, cut_column
 from interplay.study.named_columns import take_named
-from interplay.study.number_outcome import is_number
-from interplay.study.outcome import decision_classes
+from interplay.study.outcomes.classes import decision_classes
+from interplay.study.outcomes.numbers import is_number
 from interplay.study.table import Table
 
 

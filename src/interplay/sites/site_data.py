@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, CodeArray, DecisionClasses, IntArray
+from interplay.base.arrays import BoolArray, CodeArray, IntArray
 from interplay.base.checks import shown
 from interplay.base.text import name_among
 from interplay.codes.coded import CodedComparison
@@ -18,10 +18,10 @@ from interplay.codes.cuts import NO_LEVEL, VariableCuts, plain_label
 from interplay.engines.tables import TupleTables
 from interplay.search.settings import SearchSettings
 from interplay.sites.plan import SitePlan
-from interplay.study.columns import Column, ColumnKind, check_length
+from interplay.study.columns import Column, ColumnKind, check_length, decision_column
 from interplay.study.comparisons import Comparison
 from interplay.study.named_columns import take_named
-from interplay.study.outcome import check_not_missing, decision_column
+from interplay.study.outcomes.classes import DecisionClasses, check_not_missing
 from interplay.study.table import Table, as_table
 
 #: Columns that are read at once.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.beta_tail import log_f_tail
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.models.classes import fit_classes
@@ -19,7 +19,8 @@ from interplay.models.linear import fit_linear, independent_places
 from interplay.models.risk_sets import RiskSets
 from interplay.statistics.nested_fits import ModelFits, f_as_chi2
 from interplay.study.full_model import FullModel
-from interplay.study.survival import Survival
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.times import Survival
 
 
 class Coefficients(NamedTuple):

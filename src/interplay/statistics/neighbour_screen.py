@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.study.full_model import FullModel
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome
 
 #: Directions of less than this share of their squared length are sums of others.
 _DEPENDENT = 1e-5

@@ -6,13 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, numbered
+from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.beta_tail import log_f_tail
 from interplay.base.chi_squared import chi2_of_log_tail, log_chi2_tail
 from interplay.models.classes import class_likelihood
 from interplay.models.cox import fit_in_risk_sets
 from interplay.models.risk_sets import RiskSets
 from interplay.study.full_model import FullModel
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome
 
 
 class Fitted(NamedTuple):

@@ -12,14 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.models.linear import independent_places
 from interplay.statistics.interaction.beside_test import NestedModels, nested_models
 from interplay.statistics.neighbour_screen import Neighbours, NeighbourScreen
 from interplay.statistics.nested_fits import Fitted, ModelFits
 from interplay.study.full_model import FullModel
-from interplay.study.survival import Survival
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.times import Survival
 
 #: The verdicts.
 HOLDS, EXPLAINED, CANNOT_TELL = "holds", "explained", "cannot be told"

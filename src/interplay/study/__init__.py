@@ -9,11 +9,8 @@
     number_texts.py      texts                → are they numbers with slips among them?
     subsets.py           Table                → some of its variables, or some of its samples, as a Table
     named_columns.py     names of columns     → their values, and the table without them; labels in one order?
-    outcome.py           y                    → DecisionClasses  (n_samples,): labels as they are, numbers cut by rank
-    number_outcome.py    y                    → NumberOutcome    (n_samples,): numbers, not cut, and their scores
+    outcomes/            y                    → the outcome: classes, numbers, times
     rank_thresholds.py   number of samples    → the ranks at which a column is cut
-    survival.py          (time, event)        → Survival; DecisionClasses where its residuals shall be cut
-    event_values.py      event                → where it was observed; which value to name where it is 1 and 2, or text
     groups.py, strata.py labels of samples    → numbers of groups that belong together, of strata to compare within
     covariates.py        columns              → columns of a model
     offset.py            the known part of an outcome, checked
@@ -25,5 +22,5 @@
     sample_split.py      classes, strata      → samples to search in, and to test in
     fingerprint.py       table and outcome    → a hash by which checkpoints, shards and results know each other
 
-A new kind of outcome is added here (outcome.py, study.py) and read by codes, statistics and results.
+A new kind of outcome is added here (outcomes/, study.py) and read by codes, statistics and results.
 """

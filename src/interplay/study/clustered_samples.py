@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome, Outcome, numbered
+from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import shown
 from interplay.base.chi_squared import chi2_tail
 from interplay.base.user_warnings import warn
-from interplay.study.columns import ColumnKind
+from interplay.study.columns import ColumnKind, decision_column
 from interplay.study.identifiers import are_subjects, find_subjects, names_subjects
-from interplay.study.outcome import decision_column
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
 from interplay.study.strata import Strata
 from interplay.study.table import Table
 

@@ -6,6 +6,7 @@ import datetime
 import decimal
 import enum
 import numbers
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -291,3 +292,56 @@ def _what_is_wrong(observed: list[Any]) -> str:
             return f"holds {in_words}"
     kinds = sorted({type(value).__name__ for value in observed})
     return f"mixes {' and '.join(kinds[:3])}" if len(kinds) > 1 else f"holds values of type {kinds[0]}"
+
+
+def decision_column(y: Any, argument: str = "y") -> Column:
+    """Return `y`, or another argument with one value per sample, as one column."""
+    if isinstance(y, Column):
+        return y
+    if y is None:
+        raise TypeError(f"{argument} must hold one value per sample, not None")
+    if not isinstance(y, np.ndarray | list | tuple):
+        import narwhals.stable.v2 as nw
+
+        native = nw.from_native(_as_pandas_series(y), pass_through=True, allow_series=True)
+        if isinstance(native, nw.LazyFrame):
+            native = native.collect()
+        if isinstance(native, nw.DataFrame):
+            _check_shape(native.shape, argument)
+            native = native.get_column(native.columns[0])
+        if isinstance(native, nw.Series):
+            series = native
+            return column_from_series(lambda: series, argument)
+    array = _as_array(y, argument)
+    _check_shape(array.shape, argument)
+    if isinstance(array, np.ma.MaskedArray):
+        array = objects_from_masked(array) if np.ma.is_masked(array) else np.asarray(array.data)
+    return column_from_array(np.ascontiguousarray(array).reshape(-1), argument)
+
+
+def _as_array(y: Any, argument: str) -> npt.NDArray[Any]:
+    if isinstance(y, np.ndarray):
+        return y
+    try:
+        array = np.asanyarray(y)
+    except ValueError:
+        raise ValueError(f"{argument} must be one-dimensional: its entries have different lengths") from None
+    # NumPy turns [1, "a"] into two texts; as objects, the mixture is seen and refused.
+    return np.array(y, dtype=object) if array.dtype.kind in "UST" and isinstance(y, list | tuple) else array
+
+
+def _as_pandas_series(y: Any) -> Any:
+    """Wrap a pandas Index or array (a Categorical, say), which narwhals does not know."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(y, pandas.Index | pandas.api.extensions.ExtensionArray):
+        return pandas.Series(y)
+    return y
+
+
+def _check_shape(shape: tuple[int, ...], argument: str) -> None:
+    if len(shape) == 1 or (len(shape) == 2 and shape[1] == 1):
+        return
+    if len(shape) == 2:
+        advice = f"choose one, or one-hot columns as {argument}.argmax(axis=1)"
+        raise ValueError(f"{argument} must be one column, not {shape[1]}: {advice}")
+    raise ValueError(f"{argument} must be one-dimensional (one value per sample), not {len(shape)}-dimensional")

@@ -9,12 +9,15 @@ from itertools import combinations
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, IntArray, NumberOutcome, Outcome
+from interplay.base.arrays import IntArray
 from interplay.study.full_model import FullModel, of_samples
 from interplay.study.groups import Groups
-from interplay.study.strata import Strata, check_number_strata, check_strata
+from interplay.study.outcomes.classes import DecisionClasses, check_strata
+from interplay.study.outcomes.numbers import NumberOutcome, check_number_strata
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.times import Survival
+from interplay.study.strata import Strata
 from interplay.study.subsets import RowSubset
-from interplay.study.survival import Survival
 from interplay.study.table import Table
 
 MULTICLASS_CHOICES = ("joint", "ovo", "ovr")

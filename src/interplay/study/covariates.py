@@ -9,8 +9,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import naming_argument, shown
-from interplay.study.columns import Column, ColumnKind, check_length
-from interplay.study.outcome import decision_column
+from interplay.study.columns import Column, ColumnKind, check_length, decision_column
 from interplay.study.table import as_table
 
 #: More columns than this are variables, not covariates: a model of them would describe the samples one by one.

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import NumberOutcome, Outcome
 from interplay.base.jobs import map_in_threads
 from interplay.study.columns import EXACT_FLOAT_LIMIT, FEW_VALUES, ColumnKind
 from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
-from interplay.study.survival import Survival
 from interplay.study.table import MISSING_WHOLE, Table
 
 Values = npt.NDArray[Any]

@@ -11,13 +11,14 @@ from functools import cached_property
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, ResidualModel
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.models.classes import fit_classes
 from interplay.models.cox import martingale_residuals
 from interplay.models.linear import fit_linear, independent_columns
-from interplay.study.number_outcome import number_outcome
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome, ResidualModel, number_outcome
+from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
-from interplay.study.survival import Survival
 
 #: Residuals with less than this share of the variance of the outcome leave nothing to search.
 _NOTHING_LEFT = 1e-6

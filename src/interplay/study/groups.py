@@ -13,8 +13,7 @@ import numpy as np
 
 from interplay.base.arrays import IntArray, numbered
 from interplay.base.checks import naming_argument
-from interplay.study.columns import Column, check_length
-from interplay.study.outcome import decision_column
+from interplay.study.columns import Column, check_length, decision_column
 from interplay.study.table import as_table
 
 

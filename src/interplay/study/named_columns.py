@@ -12,8 +12,7 @@ from interplay.base.arrays import MAX_LEVELS
 from interplay.base.checks import shown
 from interplay.base.text import name_among
 from interplay.base.user_warnings import warn
-from interplay.study.columns import Column
-from interplay.study.outcome import decision_column
+from interplay.study.columns import Column, decision_column
 from interplay.study.subsets import ColumnSubset
 from interplay.study.table import Table, as_table
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import FloatArray
-from interplay.study.columns import ColumnKind, check_length
-from interplay.study.outcome import decision_column
+from interplay.study.columns import ColumnKind, check_length, decision_column
 
 
 def is_by_chromosome(offset: Any) -> bool:

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import IntArray, NumberOutcome, Outcome
+from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int, check_real, shown
-from interplay.study.outcome import MIN_CLASS_SIZE
+from interplay.study.outcomes.classes import MIN_CLASS_SIZE
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.times import MIN_EVENTS, Survival
 from interplay.study.strata import Strata
-from interplay.study.survival import MIN_EVENTS, Survival
 
 
 def split_samples(
@@ -30,7 +32,7 @@ def split_samples(
 
     Examples
     --------
-    >>> from interplay.base.arrays import DecisionClasses
+    >>> from interplay.study.outcomes.classes import DecisionClasses
     >>> classes = DecisionClasses(np.repeat([0, 1], [80, 40]), ["a", "b"])
     >>> searched, held_out = split_samples(0.25, classes, None, seed=0)
     >>> np.bincount(classes.codes[held_out]).tolist()

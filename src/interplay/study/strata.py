@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import MAX_LEVELS, DecisionClasses, DiscreteCodes, IntArray, NumberOutcome
-from interplay.base.checks import shown
-from interplay.base.user_warnings import warn
+from interplay.base.arrays import MAX_LEVELS, DiscreteCodes, IntArray
 from interplay.study.groups import numbered_labels
 
 
@@ -67,46 +65,6 @@ def make_strata(strata: Any, *, n_samples: int, place: Callable[[int], str] = st
             "(for example with pandas.qcut), or merge small strata"
         )
     return _unless_one(Strata(codes, labels))
-
-
-def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> None:
-    """Refuse strata that determine the classes; warn of single strata that do. `what` names the outcome in messages."""
-    counts = np.zeros((strata.n_strata, classes.n_classes), dtype=np.int64)
-    np.add.at(counts, (strata.codes, classes.codes), 1)
-    pure = np.flatnonzero((counts > 0).sum(axis=1) < 2)
-    if len(pure) == strata.n_strata:
-        raise ValueError(
-            f"strata determines the classes of {what}: no stratum has samples of two classes, so that the effects of "
-            "stratum and outcome cannot be separated; if the strata are donors or families, give them as groups=, "
-            "which permutes the labels of whole groups, otherwise use other strata"
-        )
-    if len(pure):
-        where = "" if what == "y" else f", {what}"
-        listed = ", ".join(shown(strata.labels[stratum]) for stratum in pure[:3]) + ", ..." * (len(pure) > 3)
-        warn(
-            f"strata{where}: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which "
-            "carry no information and reduce the power: leave these samples out, or merge strata"
-        )
-
-
-def check_number_strata(strata: Strata, outcome: NumberOutcome) -> None:
-    """Refuse strata that determine a number outcome; warn of single strata that do."""
-    low, high = np.full(strata.n_strata, np.inf), np.full(strata.n_strata, -np.inf)
-    np.minimum.at(low, strata.codes, outcome.values)
-    np.maximum.at(high, strata.codes, outcome.values)
-    same = np.flatnonzero(low == high)
-    if len(same) == strata.n_strata:
-        raise ValueError(
-            "strata determines y: all samples of a stratum have the same value, so that the effects of stratum and "
-            "outcome cannot be separated; if the strata are donors or families, give them as groups=, otherwise use "
-            "other strata"
-        )
-    if len(same):
-        listed = ", ".join(shown(strata.labels[stratum]) for stratum in same[:3]) + ", ..." * (len(same) > 3)
-        warn(
-            f"strata: {len(same)} of {strata.n_strata} strata have one value of y only ({listed}), which carry no "
-            "information and reduce the power: leave these samples out, or merge strata"
-        )
 
 
 def _unless_one(strata: Strata) -> Strata | None:

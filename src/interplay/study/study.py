@@ -8,29 +8,32 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice
 from interplay.study.clustered_samples import warn_of_clusters
+from interplay.study.columns import decision_column
 from interplay.study.comparisons import Comparison, make_comparisons
 from interplay.study.covariates import Covariates, make_covariates
-from interplay.study.event_values import named_event
 from interplay.study.fingerprint import data_fingerprint
 from interplay.study.full_model import MODEL_NAMES, FullModel, null_residuals
 from interplay.study.groups import Groups, make_groups
 from interplay.study.named_columns import take_named
-from interplay.study.number_outcome import (
+from interplay.study.offset import make_offset
+from interplay.study.outcomes.classes import DECISION_CHOICES, DecisionClasses, decision_classes, one_class
+from interplay.study.outcomes.event_values import named_event
+from interplay.study.outcomes.numbers import (
     SCALE_CHOICES,
+    NumberOutcome,
     about_numbers,
     decision_numbers,
     is_number,
     note_on_counts,
     number_outcome,
 )
-from interplay.study.offset import make_offset
-from interplay.study.outcome import DECISION_CHOICES, decision_classes, decision_column, one_class
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.times import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
 from interplay.study.strata import Strata, make_strata
 from interplay.study.subsets import RowSubset
-from interplay.study.survival import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
 from interplay.study.table import Table
 
 

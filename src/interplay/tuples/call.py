@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.base.arguments import ARGUMENTS, described_by
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.calls import taken_by
 from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.progress import check_progress
@@ -19,6 +19,7 @@ from interplay.codes.coder import Discrete
 from interplay.engines.choice import AsEngine, EngineChoice, SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import TupleFormula, tuple_formula
 from interplay.search.settings import SearchSettings, asked_for_mask, check_search_settings, check_workspace
+from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.study import make_study
 from interplay.tuples.listing import Listing, best_table, value_matrix, whole_table, write_parquet, write_table
 from interplay.tuples.parquet_rows import check_out

@@ -13,7 +13,7 @@ from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.survival.cox_score_test import CoxScoreTest
 from interplay.statistics.survival.cox_test import hazard_ratios, nested_cox_test
 from interplay.study.full_model import FullModel
-from interplay.study.survival import Survival
+from interplay.study.outcomes.times import Survival
 
 
 def drawn(n=300, p=20, seed=0, *, ties=False):

@@ -8,11 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome, numbered
+from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.models.classes import class_likelihood_ratio
 from interplay.models.linear import cell_columns, independent_columns
 from interplay.statistics.model_fit import linear_ratio
 from interplay.statistics.number_interaction.f_test import fewest_in_cell
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
 
 #: Residuals beyond so many of their standard deviations, by the median, are clipped where values are tested.
 _CLIPPED_AT = 2.5

@@ -6,14 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.beta_tail import log_f_tail
 from interplay.models.linear import independent_places
 from interplay.statistics.interaction.beside_test import NestedModels
 from interplay.statistics.model_fit import Coefficients, coefficients_of, likelihood_ratio
 from interplay.statistics.nested_fits import ratio_log_p
 from interplay.study.full_model import FullModel, of_samples
-from interplay.study.survival import Survival
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.times import Survival
 
 #: Standard errors of a 95 % interval.
 _Z95 = 1.959963984540054

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome, Outcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.interaction.beside_test import (
     interaction_beside,
     nested_models,
@@ -17,7 +17,9 @@ from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.smooth_columns import smooth_columns
 from interplay.study.full_model import FullModel
-from interplay.study.survival import Survival
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.times import Survival
 
 #: The level on the other scale, as a share of the significance level. With 1, additive effects that one scale bends are
 #: called an interaction in 3.3 % of tables, beside the errors that the search makes elsewhere.

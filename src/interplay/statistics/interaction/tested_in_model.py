@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, NumberOutcome, Outcome
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.interaction.beside_test import nested_models
 from interplay.statistics.interaction.model_test import ModelTest, model_test
 from interplay.statistics.interaction.tested_times import TestedTimes
@@ -17,7 +17,9 @@ from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.model_fit import coefficients_of
 from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.study.full_model import FullModel, of_samples
-from interplay.study.survival import Survival
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.times import Survival
 
 
 class TupleSamples(NamedTuple):

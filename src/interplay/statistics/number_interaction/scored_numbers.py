@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, NumberOutcome
+from interplay.base.arrays import FloatArray
 from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL, fewest_in_cell
 from interplay.statistics.number_interaction.scale_words import OTHER_SCALE
-from interplay.study.number_outcome import number_outcome
+from interplay.study.outcomes.numbers import NumberOutcome, number_outcome
 from interplay.study.strata import Strata
 
 

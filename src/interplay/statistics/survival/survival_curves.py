@@ -13,7 +13,7 @@ from interplay.statistics.survival.kaplan_meier import kaplan_meier
 
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts
-    from interplay.study.survival import Survival
+    from interplay.study.outcomes.times import Survival
 
 #: A curve has no more steps than this: more cannot be seen.
 MAX_STEPS = 200

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray, Outcome
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
 from interplay.models.cox import martingale_residuals
-from interplay.study.columns import ColumnKind, check_length
-from interplay.study.event_values import observed_events
-from interplay.study.outcome import decision_classes, decision_column
+from interplay.study.columns import ColumnKind, check_length, decision_column
+from interplay.study.outcomes.classes import DecisionClasses, decision_classes
+from interplay.study.outcomes.event_values import observed_events
+from interplay.study.outcomes.outcome import Outcome
 from interplay.study.table import Table
 
 #: Fewer events carry no information about the variables.

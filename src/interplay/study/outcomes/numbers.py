@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, NumberOutcome
-from interplay.base.checks import check_choice
-from interplay.study.columns import ColumnKind, check_length
-from interplay.study.outcome import (
-    MIN_CLASS_SIZE,
-    check_not_missing,
-    decision_column,
-    is_continuous,
-)
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_choice, shown
+from interplay.base.user_warnings import warn
+from interplay.study.columns import ColumnKind, check_length, decision_column
+from interplay.study.outcomes.classes import MIN_CLASS_SIZE, check_not_missing, is_continuous
 from interplay.study.strata import Strata
 
 SCALE_CHOICES = ("ranks", "values")
@@ -24,6 +21,62 @@ _MANY_VALUES = 5
 
 #: A class with fewer samples is too rare at the ends of the order, where counts and grades thin out.
 _FEW_AT_AN_END = 5
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualModel:
+    """A model of an outcome whose residuals are searched: what the chance of a score test depends on.
+
+    Attributes
+    ----------
+    kind : str
+        "linear", "logistic" or "cox".
+    columns : (n_samples, n_columns) float64
+        Of the model: a constant, strata, covariates; none is a sum of others.
+    variances, thirds : (n_samples,) float64
+        Variance and third central moment of each residual under the model, in units of the scores. Of a linear model
+        variances are equal.
+    """
+
+    kind: str
+    columns: FloatArray
+    variances: FloatArray
+    thirds: FloatArray
+
+
+@dataclass(frozen=True)
+class NumberOutcome:
+    """An outcome of numbers that are not cut, or residuals of an outcome of another kind.
+
+    Attributes
+    ----------
+    values : (n_samples,) float64
+        As they were given; residuals where there is a `model`.
+    scores : (n_samples,) float64
+        The values as tests compare them, higher for higher values: normal scores of ranks, within strata if there are
+        any, or standardised values.
+    scale : str
+        "ranks" or "values": what the scores are made of.
+    model : ResidualModel, optional
+        The model of covariates, an offset or times whose residuals these are.
+    """
+
+    values: FloatArray
+    scores: FloatArray
+    scale: str = "ranks"
+    model: ResidualModel | None = None
+    kind: ClassVar[str] = "number"
+    df: ClassVar[int] = 1
+
+    @property
+    def labels(self) -> list[Any]:
+        """No classes, hence no labels."""
+        return []
+
+    @property
+    def sizes(self) -> IntArray:
+        """All samples, (1,)."""
+        return np.array([len(self.values)], dtype=np.int64)
 
 
 def is_number(y: Any, decision: str) -> bool:
@@ -124,3 +177,23 @@ def _normal_scores(values: FloatArray) -> FloatArray:
     _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
     mid_ranks = np.cumsum(sizes) - (sizes - 1) / 2
     return np.asarray(ndtri((mid_ranks[place] - 0.5) / len(values)))
+
+
+def check_number_strata(strata: Strata, outcome: NumberOutcome) -> None:
+    """Refuse strata that determine a number outcome; warn of single strata that do."""
+    low, high = np.full(strata.n_strata, np.inf), np.full(strata.n_strata, -np.inf)
+    np.minimum.at(low, strata.codes, outcome.values)
+    np.maximum.at(high, strata.codes, outcome.values)
+    same = np.flatnonzero(low == high)
+    if len(same) == strata.n_strata:
+        raise ValueError(
+            "strata determines y: all samples of a stratum have the same value, so that the effects of stratum and "
+            "outcome cannot be separated; if the strata are donors or families, give them as groups=, otherwise use "
+            "other strata"
+        )
+    if len(same):
+        listed = ", ".join(shown(strata.labels[stratum]) for stratum in same[:3]) + ", ..." * (len(same) > 3)
+        warn(
+            f"strata: {len(same)} of {strata.n_strata} strata have one value of y only ({listed}), which carry no "
+            "information and reduce the power: leave these samples out, or merge strata"
+        )

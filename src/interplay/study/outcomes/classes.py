@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice, check_encodable, check_int, shown
 from interplay.base.user_warnings import warn
 from interplay.study.columns import (
@@ -17,12 +18,11 @@ from interplay.study.columns import (
     Column,
     ColumnKind,
     check_length,
-    column_from_array,
-    column_from_series,
-    objects_from_masked,
+    decision_column,
 )
 from interplay.study.number_texts import stands_for_missing, tidy
 from interplay.study.rank_thresholds import even_ranks
+from interplay.study.strata import Strata
 
 DECISION_CHOICES = ("auto", "classes", "number", "continuous")
 
@@ -34,6 +34,39 @@ MAX_SPAN_COUNTED = 1024
 
 #: A class with fewer samples than this says nothing about variation within it.
 MIN_CLASS_SIZE = 2
+
+
+@dataclass(frozen=True)
+class DecisionClasses:
+    """The decision, as classes numbered from 0.
+
+    Attributes
+    ----------
+    codes : (n_samples,) int64
+        Class of each sample, 0 … n_classes − 1.
+    labels : list
+        The user's names of the classes, in the order of the numbers.
+    kind : str
+        "classes" or "continuous" (then the classes are ranges of ranks).
+    """
+
+    codes: IntArray
+    labels: list[Any]
+    kind: str = "classes"
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.labels)
+
+    @property
+    def df(self) -> int:
+        """Degrees of freedom of the outcome: of a gain, times those of the variable and the cells of its partners."""
+        return self.n_classes - 1
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Samples in each class, (n_classes,)."""
+        return np.bincount(self.codes, minlength=self.n_classes).astype(np.int64)
 
 
 def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision_divisions: int = 1) -> DecisionClasses:
@@ -91,59 +124,6 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
 def one_class(n_samples: int) -> DecisionClasses:
     """Return the classes of samples without an outcome: all of one class."""
     return DecisionClasses(np.zeros(n_samples, dtype=np.int64), ["all"])
-
-
-def decision_column(y: Any, argument: str = "y") -> Column:
-    """Return `y`, or another argument with one value per sample, as one column."""
-    if isinstance(y, Column):
-        return y
-    if y is None:
-        raise TypeError(f"{argument} must hold one value per sample, not None")
-    if not isinstance(y, np.ndarray | list | tuple):
-        import narwhals.stable.v2 as nw
-
-        native = nw.from_native(_as_pandas_series(y), pass_through=True, allow_series=True)
-        if isinstance(native, nw.LazyFrame):
-            native = native.collect()
-        if isinstance(native, nw.DataFrame):
-            _check_shape(native.shape, argument)
-            native = native.get_column(native.columns[0])
-        if isinstance(native, nw.Series):
-            series = native
-            return column_from_series(lambda: series, argument)
-    array = _as_array(y, argument)
-    _check_shape(array.shape, argument)
-    if isinstance(array, np.ma.MaskedArray):
-        array = objects_from_masked(array) if np.ma.is_masked(array) else np.asarray(array.data)
-    return column_from_array(np.ascontiguousarray(array).reshape(-1), argument)
-
-
-def _as_array(y: Any, argument: str) -> npt.NDArray[Any]:
-    if isinstance(y, np.ndarray):
-        return y
-    try:
-        array = np.asanyarray(y)
-    except ValueError:
-        raise ValueError(f"{argument} must be one-dimensional: its entries have different lengths") from None
-    # NumPy turns [1, "a"] into two texts; as objects, the mixture is seen and refused.
-    return np.array(y, dtype=object) if array.dtype.kind in "UST" and isinstance(y, list | tuple) else array
-
-
-def _as_pandas_series(y: Any) -> Any:
-    """Wrap a pandas Index or array (a Categorical, say), which narwhals does not know."""
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(y, pandas.Index | pandas.api.extensions.ExtensionArray):
-        return pandas.Series(y)
-    return y
-
-
-def _check_shape(shape: tuple[int, ...], argument: str) -> None:
-    if len(shape) == 1 or (len(shape) == 2 and shape[1] == 1):
-        return
-    if len(shape) == 2:
-        advice = f"choose one, or one-hot columns as {argument}.argmax(axis=1)"
-        raise ValueError(f"{argument} must be one column, not {shape[1]}: {advice}")
-    raise ValueError(f"{argument} must be one-dimensional (one value per sample), not {len(shape)}-dimensional")
 
 
 def check_not_missing(values: npt.NDArray[Any]) -> None:
@@ -242,4 +222,24 @@ def _check_classes(classes: DecisionClasses) -> None:
             advice += ", or use decision='number' if the values have an order"
         raise ValueError(
             f"y has a class with fewer than {MIN_CLASS_SIZE} samples, {shown(str(classes.labels[small[0]]))}: {advice}"
+        )
+
+
+def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> None:
+    """Refuse strata that determine the classes; warn of single strata that do. `what` names the outcome in messages."""
+    counts = np.zeros((strata.n_strata, classes.n_classes), dtype=np.int64)
+    np.add.at(counts, (strata.codes, classes.codes), 1)
+    pure = np.flatnonzero((counts > 0).sum(axis=1) < 2)
+    if len(pure) == strata.n_strata:
+        raise ValueError(
+            f"strata determines the classes of {what}: no stratum has samples of two classes, so that the effects of "
+            "stratum and outcome cannot be separated; if the strata are donors or families, give them as groups=, "
+            "which permutes the labels of whole groups, otherwise use other strata"
+        )
+    if len(pure):
+        where = "" if what == "y" else f", {what}"
+        listed = ", ".join(shown(strata.labels[stratum]) for stratum in pure[:3]) + ", ..." * (len(pure) > 3)
+        warn(
+            f"strata{where}: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which "
+            "carry no information and reduce the power: leave these samples out, or merge strata"
         )

@@ -1,0 +1,10 @@
+"""The kinds of outcomes, one file each.
+
+::
+
+    outcome.py           an outcome as it is compared
+    classes.py           y                    → DecisionClasses  (n_samples,): labels as they are, numbers cut by rank
+    numbers.py           y                    → NumberOutcome    (n_samples,): numbers, not cut, and their scores
+    times.py             (time, event)        → Survival; DecisionClasses where its residuals shall be cut
+    event_values.py      event                → where it was observed; which value to name where it is 1 and 2, or text
+"""
