@@ -530,7 +530,10 @@ def conditional_null(
     extra = [pseudocount * size / min(sizes) for size in sizes]
 
     def gain(table: Sequence[Sequence[int]]) -> float:
-        cells = with_pseudocounts({(level,): list(map(float, row)) for level, row in enumerate(table)}, extra)
+        there = [bool(sum(column)) for column in zip(*table, strict=True)]  # a class that a stratum lacks has no part
+        added = [one for one, is_there in zip(extra, there, strict=True) if is_there]
+        rows = [[float(n) for n, is_there in zip(row, there, strict=True) if is_there] for row in table]
+        cells = with_pseudocounts({(level,): row for level, row in enumerate(rows)}, added)
         return unnormalised_entropy(summed_over(cells, 0)) - unnormalised_entropy(cells)
 
     sums = [(0.0, Fraction(1))]

@@ -69,6 +69,28 @@ def test_strata_equal_plain_listing_but_for_the_grid(seed: int, n_levels: int) -
     assert low * (1 - 1e-5) <= p_of(tables) <= high * (1 + 1e-5)
 
 
+@pytest.mark.parametrize(
+    "tables",
+    [
+        [[[5, 1, 0], [1, 2, 0]], [[6, 0, 0], [2, 0, 3]]],
+        [[[4, 0, 1], [1, 0, 3]], [[0, 3, 1], [0, 1, 4]], [[2, 1, 0], [3, 2, 0]]],
+        [[[4, 0, 2], [1, 0, 1], [0, 0, 3]], [[0, 5, 1], [0, 0, 0], [0, 2, 3]]],
+        [[[0, 6, 0], [0, 2, 0]], [[5, 0, 1], [0, 0, 3]]],
+        [[[15, 4, 0], [1, 0, 0]], [[1, 0, 0], [15, 0, 4]]],
+    ],
+)
+def test_strata_that_lack_a_class_equal_plain_listing(tables) -> None:
+    observed, sums = reference.conditional_null(tables, 0.25)
+    low, high = (float(sum(chance for gain, chance in sums if gain >= observed + shift)) for shift in (0.02, -0.02))
+    assert low * (1 - 1e-5) <= p_of(tables) <= high * (1 + 1e-5)
+
+
+def test_large_strata_that_lack_a_class_have_no_gain_of_pseudocounts() -> None:
+    """Levels of 950 and 50 samples, two of the three classes in equal shares in each."""
+    tables = [[[475, 475, 0], [25, 25, 0]], [[475, 0, 475], [25, 0, 25]]]
+    assert p_of(tables) > 0.99
+
+
 def test_p_values_with_strata_are_valid() -> None:
     """Of all tables with the margins, those with p ≤ a have together a chance of at most a, for every a."""
     first = [[[5, 1], [2, 4]], [[3, 3], [4, 2]], [[1, 6], [2, 2]]]

@@ -135,7 +135,7 @@ def _by_chi2(tables: IntArray, added: FloatArray, pseudocount: float) -> tuple[F
     n_classes = np.count_nonzero(of_classes, axis=1)
     df = ((n_levels - 1) * (n_classes - 1)).sum(axis=1)
     expected = smallest_expected(tables).min(axis=1)
-    gains = table_gains(tables, added).sum(axis=1)
+    gains = _stratum_gains(tables, added).sum(axis=1)
     log_p = np.where(df > 0, log_chi2_tail(_CHI2_PER_BIT * gains, np.maximum(df, 1)), 0.0)
     # A pseudocount of about 0.25 offsets the bias of the likelihood ratio in small cells, which grows with df.
     required = MIN_EXPECTED_FOR_CHI2 * (1 + df * max(0.0, 1 - 5 * pseudocount))
@@ -143,13 +143,28 @@ def _by_chi2(tables: IntArray, added: FloatArray, pseudocount: float) -> tuple[F
     return log_p, (df > 0) & (is_two_by_two | (expected < required))
 
 
+def _stratum_gains(tables: IntArray, added: FloatArray) -> FloatArray:
+    """Return the gains (n_vars, n_strata) of tables (n_vars, n_strata, n_levels, n_classes).
+
+    A class that a stratum lacks gets no pseudocounts there: as many in each level, whatever its size, they would be a
+    gain that no samples are behind.
+    """
+    has_class = tables[0].sum(axis=1) > 0
+    gains = np.empty(tables.shape[:2])
+    patterns, pattern_of = _distinct_rows(has_class.astype(np.int64))
+    for number, pattern in enumerate(patterns.astype(bool)):
+        alike = pattern_of == number
+        gains[:, alike] = table_gains(tables[:, alike][..., pattern], added[pattern])
+    return gains
+
+
 def _of_one_table(tables: IntArray, added: FloatArray, log_p: FloatArray, is_sparse: BoolArray) -> FloatArray:
     """Of variables without strata; each null is made once for all variables with the same sizes of levels."""
+    gains = _stratum_gains(tables, added)[:, 0]
     tables = tables[:, 0]
     class_sizes = tables[0].sum(axis=0)
     kept = class_sizes > 0
     margins, which = _distinct_rows(np.sort(tables.sum(axis=2), axis=1)[:, ::-1])
-    gains = table_gains(tables, added)
     log_p = log_p.copy()
     for group in places_of_each(which):
         sizes = margins[which[group[0]]]
@@ -166,10 +181,11 @@ def _of_strata(tables: IntArray, added: FloatArray, log_p: FloatArray, is_sparse
     """Of variables with strata; each null is made once for all strata and variables with the same margins."""
     of_classes = tables[0].sum(axis=1)
     n_strata, n_levels = tables.shape[1], tables.shape[2]
-    largest = table_gains(np.stack([np.diag(sizes) for sizes in of_classes]), added).sum()  # each class a level
+    each_class_a_level = np.stack([np.diag(sizes) for sizes in of_classes])
+    largest = _stratum_gains(each_class_a_level[np.newaxis], added).sum()
     df = (n_levels - 1) * float(((of_classes > 0).sum(axis=1) - 1).sum())
     step = grid_step(float(largest), df)
-    observed = places_of(table_gains(tables, added), step).sum(axis=1)
+    observed = places_of(_stratum_gains(tables, added), step).sum(axis=1)
 
     # Strata with the same classes are alike, and so are levels.
     kinds, kind_of = np.unique(of_classes, axis=0, return_inverse=True)
