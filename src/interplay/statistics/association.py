@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import check_real
+from interplay.base.ranks import mid_ranks
 from interplay.study.columns import ColumnKind
 from interplay.study.table import Table
 
@@ -88,12 +89,10 @@ def clusters(correlation: FloatArray, names: Sequence[str], threshold: float) ->
 
 def _ranks(values: npt.NDArray[Any]) -> FloatArray:
     """Return ranks around their mean, of length 1: products of two are correlations."""
-    from scipy.stats import rankdata
-
     observed = values == values
     ranks = np.zeros(len(values))
     if observed.any():
-        of_observed = rankdata(values[observed])
+        of_observed = mid_ranks(values[observed])
         ranks[observed] = of_observed - of_observed.mean()
     length = float(np.sqrt(ranks @ ranks))
     return ranks / length if length > 0 else ranks

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, IntArray, numbered
 from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.ranks import mid_ranks
 
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts
@@ -84,12 +85,10 @@ def tells_numbers(values: Values, outcome: Values, *, is_label: bool) -> bool:
     >>> [tells_numbers(x, y, is_label=False) for x in (np.exp(-y), y + 0.2 * rng.normal(size=100))]
     [True, False]
     """
-    from scipy.stats import rankdata
-
     seen = values == values
     if np.count_nonzero(seen) < max(_MIN_SAMPLES, len(values) / 2):
         return False
-    ranks = rankdata(outcome[seen])
+    ranks = mid_ranks(outcome[seen])
     ranks = ranks - ranks.mean()
     total = float(ranks @ ranks)
     if total <= 0:
@@ -101,7 +100,7 @@ def tells_numbers(values: Values, outcome: Values, *, is_label: bool) -> bool:
         return len(sizes) > 1 and between >= _TOLD**2 * total
     if is_label:
         return False
-    of_values = rankdata(values[seen])
+    of_values = mid_ranks(values[seen])
     of_values = of_values - of_values.mean()
     return bool(abs(float(of_values @ ranks)) >= _TOLD * np.sqrt(float(of_values @ of_values) * total))
 

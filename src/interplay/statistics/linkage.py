@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, numbered
+from interplay.base.ranks import mid_ranks
 from interplay.files.types import Check
 from interplay.study.positions import NOWHERE, Positions
 from interplay.study.table import Table
@@ -164,7 +165,7 @@ def scaled_rows(values: FloatArray, ranks: bool) -> FloatArray:
     known = np.isfinite(values)
     if ranks:
         known = ~np.isnan(values)
-        values = _mid_ranks(np.where(known, values, np.inf))
+        values = mid_ranks(np.where(known, values, np.inf))
     if known.all():
         values = values - values.mean(axis=1, keepdims=True)
     else:
@@ -175,22 +176,6 @@ def scaled_rows(values: FloatArray, ranks: bool) -> FloatArray:
     values = np.ldexp(values, -np.frexp(np.abs(values).max(axis=1, keepdims=True, initial=0.0))[1])
     length = np.sqrt((values**2).sum(axis=1, keepdims=True))
     return np.asarray(np.divide(values, length, out=np.zeros_like(values), where=length > 0))
-
-
-def _mid_ranks(values: FloatArray) -> FloatArray:
-    """Return the ranks of values within their rows, from 1; equal ones have the mean of their ranks."""
-    if not values.size:
-        return values
-    order = np.argsort(values, axis=1)
-    in_order = np.take_along_axis(values, order, axis=1)
-    is_first = np.ones(values.shape, dtype=bool)
-    np.not_equal(in_order[:, 1:], in_order[:, :-1], out=is_first[:, 1:])
-    starts = np.flatnonzero(is_first)
-    sizes = np.diff(starts, append=values.size)
-    ranks = np.empty(values.shape)
-    of_groups = starts % values.shape[1] + (sizes + 1) / 2
-    np.put_along_axis(ranks, order, np.repeat(of_groups, sizes).reshape(values.shape), axis=1)
-    return ranks
 
 
 def _level_rows(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:

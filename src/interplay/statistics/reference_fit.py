@@ -10,6 +10,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray
 from interplay.base.chi_squared import chi2_tail
+from interplay.base.ranks import kolmogorov_tail
 from interplay.base.user_warnings import warn
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, FittedNull, fit_likelihood
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, Bounds, LsqFit, fit_lsq
@@ -135,9 +136,7 @@ def _ks_uniform(sample: FloatArray, lower: FloatArray | None = None) -> float:
     above = ordered if lower is None else lower
     distance = float(max((above - rank / n).max(), ((rank + 1) / n - ordered).max()))
     if n < 100 and (np.diff(ordered) > 0).all():
-        from scipy.stats import kstwo
-
-        return float(kstwo.sf(distance, n))
+        return kolmogorov_tail(distance, n)
     from scipy.special import kolmogorov
 
     return float(kolmogorov(distance * math.sqrt(n)))

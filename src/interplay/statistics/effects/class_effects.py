@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.statistics.effects.estimate import Estimate, mid_ranks, normal_quantile, strata_rows
+from interplay.base.ranks import mid_ranks
+from interplay.statistics.effects.estimate import Estimate, normal_quantile, strata_rows
 
 #: Added to all counts of a table in which one is 0 (Haldane, Anscombe).
 _ADDED = 0.5

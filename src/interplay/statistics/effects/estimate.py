@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import IntArray
 
 #: Coverage of all intervals.
 CONFIDENCE = 0.95
@@ -69,10 +69,3 @@ def strata_rows(strata: IntArray | None, n_samples: int) -> list[IntArray]:
     if strata is None:
         return [np.arange(n_samples)]
     return [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
-
-
-def mid_ranks(values: FloatArray) -> FloatArray:
-    """Return ranks from 1; equal values have the mean of theirs."""
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(values), dtype=np.float64)

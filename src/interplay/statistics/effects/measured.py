@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.ranks import mid_ranks
 from interplay.statistics.effects import direction as words
 from interplay.statistics.effects import estimate as kinds
 from interplay.statistics.effects.class_effects import auc, odds_ratio
@@ -307,10 +308,10 @@ def _turns(values: FloatArray, target: Target) -> bool:
     else:
         numbers = target.numbers if target.numbers is not None else target.time
         assert numbers is not None
-        scores = kinds.mid_ranks(numbers)
+        scores = mid_ranks(numbers)
     middle = np.median(values)
     slopes = [
-        float(np.cov(kinds.mid_ranks(values[half]), scores[half])[0, 1]) if half.sum() > 1 else 0.0
+        float(np.cov(mid_ranks(values[half]), scores[half])[0, 1]) if half.sum() > 1 else 0.0
         for half in (values <= middle, values >= middle)
     ]
     return slopes[0] * slopes[1] < 0
@@ -333,7 +334,7 @@ def _standard_scores(values: FloatArray) -> FloatArray:
     """Return normal scores of the ranks, with a standard deviation of 1."""
     from scipy.special import ndtri
 
-    scores = ndtri((kinds.mid_ranks(values) - 0.5) / len(values))
+    scores = ndtri((mid_ranks(values) - 0.5) / len(values))
     spread = float(scores.std())
     return np.asarray(scores / spread if spread > 0 else scores)
 

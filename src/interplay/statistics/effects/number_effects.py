@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.statistics.effects.estimate import CONFIDENCE, Estimate, mid_ranks, normal_quantile, strata_rows
+from interplay.base.ranks import mid_ranks
+from interplay.statistics.effects.estimate import CONFIDENCE, Estimate, normal_quantile, strata_rows
 
 
 def spearman(values: FloatArray, numbers: FloatArray, strata: IntArray | None = None) -> Estimate:
