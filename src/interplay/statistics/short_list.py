@@ -35,6 +35,9 @@ _MAX_GIVEN_SHARE, _MAX_GIVEN = 0.3, 400
 #: Others leave less than this share of a column's variance: they determine it.
 _NOTHING_LEFT = 1e-8
 
+#: Directions of rows with less than this share of the longest one's square are sums of others.
+_DEPENDENT = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class ShortList:
@@ -197,8 +200,7 @@ class _Study:
 
     def log_p_of(self, units: list[Unit], chosen: list[Unit]) -> list[float]:
         """Return ln p of units given others, and, of tuples, given the columns beside them."""
-        base = self._given(chosen)
-        basis = orthonormal(base)
+        basis = orthonormal(self._given(chosen))
         targets = orthonormal(beyond(self.targets, basis))
         variables = list(dict.fromkeys(v for unit in chosen for v in unit.members))
         found = []
@@ -206,8 +208,9 @@ class _Study:
             if len(unit.members) == 1 or self.beside is None:
                 found.append(self._log_p(unit, basis, targets))
                 continue
-            wider = orthonormal(np.vstack([base, centred_within(self.beside(unit.members, variables), self.codes)]))
-            found.append(self._log_p(unit, wider, orthonormal(beyond(self.targets, wider))))
+            more = orthonormal(beyond(centred_within(self.beside(unit.members, variables), self.codes), basis))
+            wider = np.vstack([basis, more])
+            found.append(self._log_p(unit, wider, orthonormal(beyond(targets, more))))
         return found
 
     def _given(self, chosen: list[Unit]) -> FloatArray:
@@ -264,5 +267,10 @@ def orthonormal(rows: FloatArray) -> FloatArray:
     kept: FloatArray = rows[lengths > 0] / lengths[lengths > 0, np.newaxis]
     if not len(kept):
         return kept
-    _, sizes, directions = np.linalg.svd(kept, full_matrices=False)
-    return np.asarray(directions[sizes > 1e-6 * sizes[0]])
+    # Eigenvectors of the products of rows: an eighth of the time of an SVD. Once more, since rows that are nearly sums of
+    # others come out of the first pass orthogonal to 1e-4 only.
+    for _ in range(2):
+        sizes, directions = np.linalg.eigh(kept @ kept.T)
+        is_kept = sizes > _DEPENDENT * sizes[-1]
+        kept = (directions[:, is_kept].T @ kept) / np.sqrt(sizes[is_kept])[:, np.newaxis]
+    return np.asarray(kept)
