@@ -151,6 +151,26 @@ class TestWithoutAMaximum:
         assert -1e-3 < fit.log_likelihood <= 1e-9
         assert np.isfinite(fit.coefficients).all()
 
+    @pytest.mark.parametrize("seed", [0, 1, 6, 12, 21, 23, 31, 33])
+    def test_strata_of_separated_times(self, seed):
+        """Hazards of one stratum, e^-40 of its largest, do not get lost among those of others: plain loops agree."""
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(30, 300))
+        time, strata = rng.exponential(size=n), rng.integers(0, int(rng.integers(2, 8)), n)
+        event = rng.random(n) < rng.choice([0.05, 0.2, 0.7])
+        rare = rng.random((n, 3)) < rng.choice([0.02, 0.1, 0.5], size=3)
+        columns = np.column_stack([rng.normal(size=n), rare, event & (rng.random(n) < 0.9)])
+        fit = fit_cox(time, event, columns, strata=strata, ties="breslow")
+        expected = 0.0
+        for i in np.flatnonzero(event):
+            at_risk = (time >= time[i]) & (strata == strata[i])
+            expected += fit.log_hazard[i] - np.logaddexp.reduce(fit.log_hazard[at_risk])
+        assert fit.log_likelihood == pytest.approx(expected, abs=1e-6)
+        assert fit.log_likelihood_null <= fit.log_likelihood <= 1e-9
+        truncated = fit_cox(time, event, columns, strata=strata, entry=time * rng.random(n))
+        assert np.isfinite(truncated.log_likelihood)
+        assert truncated.log_likelihood <= 1e-9
+
     def test_extreme_entries(self):
         time, event, columns, rng = drawn(60)
         fit = fit_cox(time, event, 30 * columns, entry=time * rng.random(60))

@@ -55,6 +55,8 @@ class CellRiskSets:
         """Return sums over the samples at risk at each event: (…, n_cells) → (…, n_events)."""
         return np.asarray(values @ self._at_risk)
 
+    hazards_at_risk = at_events  # numbers at risk times hazards: no differences, which rounding could make too small
+
     def over_events(self, values: FloatArray) -> FloatArray:
         """Return sums over the samples of a cell and the events at which each was at risk: (n_events,) → (n_cells,)."""
         return np.asarray(self._at_risk @ values)

@@ -17,6 +17,9 @@ from interplay.models.risk_sets import RiskSets
 #: A column that differs from its mean by at most this share of its largest value is a constant, but for rounding.
 _CONSTANT = 1e-10
 
+#: The log hazard of a sample, relative to the largest of its stratum, is no less.
+_LEAST = -600.0
+
 
 @dataclass(frozen=True, eq=False)
 class CoxFit:
@@ -237,8 +240,7 @@ def hazards_at_risk(sets: RiskSets | CellRiskSets, log_hazard: FloatArray) -> tu
     (n_samples,), of log hazards that are relative to each other within strata, and (n_events,).
     """
     hazard = np.exp(_relative(sets, log_hazard))
-    # Sums that rounding makes 0 or less belong to coefficients that are far too large: their likelihood is 0.
-    return hazard, np.maximum(sets.at_events(hazard), np.finfo(float).tiny)
+    return hazard, sets.hazards_at_risk(hazard)
 
 
 def _log_likelihood(sets: RiskSets | CellRiskSets, log_hazard: FloatArray, at_risk: FloatArray) -> float:
@@ -246,14 +248,17 @@ def _log_likelihood(sets: RiskSets | CellRiskSets, log_hazard: FloatArray, at_ri
 
 
 def _relative(sets: RiskSets | CellRiskSets, log_hazard: FloatArray) -> FloatArray:
-    """Subtract the largest log hazard of each stratum; that of samples never at risk, which do not count, is cut."""
+    """Subtract the largest log hazard of each stratum; that of samples never at risk, which do not count, is cut.
+
+    Hazards too small to be told from 0 are one small number: their inverses, summed, are then none that overflow.
+    """
     ever = sets.ever_at_risk
     if sets.n_strata == 1:
-        return np.where(ever, log_hazard - log_hazard[ever].max(initial=-np.inf), 0.0)
+        return np.maximum(np.where(ever, log_hazard - log_hazard[ever].max(initial=-np.inf), 0.0), _LEAST)
     largest = np.full(sets.n_strata, -np.inf)
     np.maximum.at(largest, sets.stratum[ever], log_hazard[ever])
     largest = np.where(np.isfinite(largest), largest, 0.0)
-    return np.where(ever, log_hazard - largest[sets.stratum], 0.0)
+    return np.maximum(np.where(ever, log_hazard - largest[sets.stratum], 0.0), _LEAST)
 
 
 def _comparable(sets: RiskSets, columns: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -2,8 +2,9 @@
 
 Each quantity of Cox's model is made of two operations, which are transposes of each other: of numbers per sample, the
 sum over the samples at risk at each event (`at_events`); of numbers per event, the sum over the events at which each
-sample was at risk (`over_events`). Both are differences of cumulative sums over sorted times: no loop, no matrix of
-samples by events.
+sample was at risk (`over_events`). Both are cumulative sums over sorted times, less those before an entry: no loop, no
+matrix of samples by events. Each stratum has sums of its own: where coefficients grow, hazards of one stratum are lost
+in the rounding of another's.
 """
 
 from __future__ import annotations
@@ -82,17 +83,20 @@ class RiskSets:
         self._has_ties = ties == "efron" and bool((size > 1).any())
         self._taken_out: FloatArray = (np.arange(len(at)) - self.first_of_tie[self._tie]) / size[self._tie]
 
-        # Samples from this place on in the order of their times are at risk, if they are of the stratum and entered.
-        self._from: IntArray = np.searchsorted(stop[self._order], at)
-        ends = np.cumsum(np.bincount(self.stratum, minlength=self.n_strata))
-        self._to: IntArray = ends[self.stratum[self.samples]]
+        # Samples from this place on in the order of their times, up to the last of the stratum, are at risk.
+        of_event = self.stratum[self.samples]
+        self._samples_from = _SumsInStrata(np.bincount(self.stratum, minlength=self.n_strata), from_end=True)
+        self._from: IntArray = np.searchsorted(stop[self._order], at) + of_event
         self._entry_order: IntArray | None = None
         if entry is not None:
             self._entry_order = np.argsort(start, kind="stable")
-            self._not_entered: IntArray = np.searchsorted(start[self._entry_order], at)
+            self._not_entered: IntArray = np.searchsorted(start[self._entry_order], at) + of_event
         # Events up to the time of each sample, from the first one of its stratum, or the first one after its entry.
-        self._events_to: IntArray = np.searchsorted(at, stop, side="right")
-        self._events_from: IntArray = np.searchsorted(at, start if entry is not None else key, side="right")
+        self._events_before = _SumsInStrata(np.bincount(of_event, minlength=self.n_strata), from_end=False)
+        self._events_to: IntArray = np.searchsorted(at, stop, side="right") + self.stratum
+        events_from = np.searchsorted(at, start if entry is not None else key, side="right") + self.stratum
+        # A sample that enters after its last event is never at risk.
+        self._events_from: IntArray = np.minimum(events_from, self._events_to)
 
     @property
     def n_events(self) -> int:
@@ -105,27 +109,28 @@ class RiskSets:
 
     def at_events(self, values: FloatArray) -> FloatArray:
         """Return sums over the samples at risk at each event: (…, n_samples) → (…, n_events)."""
-        sums = _sums_from(values[..., self._order])
-        found = sums[..., self._from]
-        if self.n_strata > 1:
-            found -= sums[..., self._to]
+        found = self._samples_from(values[..., self._order])[..., self._from]
         if self._entry_order is not None:
-            sums = _sums_from(values[..., self._entry_order])
-            found -= sums[..., self._not_entered]
-            if self.n_strata > 1:
-                found += sums[..., self._to]
+            found -= self._samples_from(values[..., self._entry_order])[..., self._not_entered]
         if self._has_ties:
             found -= self._taken_out * self._of_ties(values[..., self.samples])
         return np.asarray(found)
 
+    def hazards_at_risk(self, hazard: FloatArray) -> FloatArray:
+        """Return sums of hazards over the samples at risk at each event: no less than those of the event's own samples.
+
+        With entries, a sum is a difference, and rounding can make it less.
+        """
+        own = hazard[..., self.samples]
+        own = self._of_ties(own) * (1 - self._taken_out) if self._has_ties else own
+        return np.asarray(np.maximum(self.at_events(hazard), own))
+
     def over_events(self, values: FloatArray) -> FloatArray:
         """Return sums over the events at which each sample was at risk: (…, n_events) → (…, n_samples)."""
-        sums = np.zeros((*values.shape[:-1], self.n_events + 1))
-        np.cumsum(values, axis=-1, out=sums[..., 1:])
+        sums = self._events_before(values)
         found = sums[..., self._events_to]
-        if self.n_strata > 1 or self._entry_order is not None:
-            # A sample that enters after its last event is never at risk.
-            found -= sums[..., np.minimum(self._events_from, self._events_to)]
+        if self._entry_order is not None:
+            found -= sums[..., self._events_from]
         if self._has_ties:
             found[..., self.samples] -= self._of_ties(self._taken_out * values)
         return np.asarray(found)
@@ -140,9 +145,49 @@ class RiskSets:
         return np.asarray(np.add.reduceat(values, self.first_of_tie, axis=-1)[..., self._tie])
 
 
-def _sums_from(values: FloatArray) -> FloatArray:
-    """Return the sum from each place on to the last one, and 0 after it: (…, n) → (…, n + 1)."""
-    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
-    # The last samples first: late risk sets are small, and no small sum becomes a difference of large ones.
-    np.cumsum(values[..., ::-1], axis=-1, out=sums[..., -2::-1])
-    return sums
+class _SumsInStrata:
+    """Cumulative sums that begin anew in each of the strata, which stand one after the other.
+
+    Of n values in s strata there are n + s sums: in each stratum one for each place, and one for its other end, 0.
+
+    Parameters
+    ----------
+    sizes : (n_strata,) int64
+    from_end : bool
+        Whether sums are those of the values from each place on, or of the values before it. The last samples are added
+        first: late risk sets are small, and no small sum becomes a difference of large ones.
+
+    Examples
+    --------
+    >>> _SumsInStrata(np.array([3, 1]), from_end=True)(np.array([1.0, 2.0, 4.0, 8.0])).tolist()
+    [7.0, 6.0, 4.0, 0.0, 8.0, 0.0]
+    >>> _SumsInStrata(np.array([3, 1]), from_end=False)(np.array([1.0, 2.0, 4.0, 8.0])).tolist()
+    [0.0, 1.0, 3.0, 7.0, 0.0, 8.0]
+    """
+
+    def __init__(self, sizes: IntArray, *, from_end: bool) -> None:
+        n = int(sizes.sum())
+        self._from_end = from_end
+        first = np.cumsum(sizes) - sizes
+        self._n_sums = n + len(sizes)
+        self._parts: list[tuple[IntArray, IntArray, BoolArray]] = []
+        # Strata of about one size are the rows of a matrix, in which they take at most twice their places.
+        width_of = 2 ** np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64)
+        for width in np.unique(width_of[sizes > 0]).tolist() if len(sizes) > 1 else ():
+            rows = np.flatnonzero((width_of == width) & (sizes > 0))
+            step, size, begin = np.arange(width), sizes[rows, np.newaxis], first[rows, np.newaxis]
+            is_in = step < size
+            place = begin + (size - 1 - step if from_end else step)
+            sum_at = begin + rows[:, np.newaxis] + (size - 1 - step if from_end else step + 1)
+            self._parts.append((np.where(is_in, place, 0), sum_at[is_in], is_in))
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Return the sums of values: (…, n) → (…, n + n_strata)."""
+        sums = np.zeros((*values.shape[:-1], self._n_sums))
+        if not self._parts and self._from_end:
+            np.cumsum(values[..., ::-1], axis=-1, out=sums[..., -2::-1])
+        elif not self._parts:
+            np.cumsum(values, axis=-1, out=sums[..., 1:])
+        for places, sum_at, is_in in self._parts:
+            sums[..., sum_at] = np.cumsum(values[..., places], axis=-1)[..., is_in]
+        return sums

@@ -163,7 +163,7 @@ class CoxScoreTest:
             # The largest exponent becomes 0, and is subtracted from each event's logarithm below.
             largest = exponents.max(axis=1, keepdims=True)
             hazard = self._hazard * np.exp(exponents - largest)
-            at_risk = np.maximum(self._sets.at_events(hazard), np.finfo(float).tiny)
+            at_risk = np.maximum(self._sets.hazards_at_risk(hazard), np.finfo(float).tiny)
             means = self._sets.at_events(hazard * of_row) / at_risk
             squares = self._sets.at_events(hazard * of_row * of_row) / at_risk
             value = b * seen[rows] - np.log(at_risk).sum(axis=1) - self._sets.n_events * largest[:, 0] + at_null
