@@ -267,8 +267,8 @@ def orthonormal(rows: FloatArray) -> FloatArray:
     kept: FloatArray = rows[lengths > 0] / lengths[lengths > 0, np.newaxis]
     if not len(kept):
         return kept
-    # Eigenvectors of the products of rows: an eighth of the time of an SVD. Once more, since rows that are nearly sums of
-    # others come out of the first pass orthogonal to 1e-4 only.
+    # Eigenvectors of the products of rows: an eighth of the time of an SVD. Once more, since rows that are nearly sums
+    # of others come out of the first pass orthogonal to 1e-4 only.
     for _ in range(2):
         sizes, directions = np.linalg.eigh(kept @ kept.T)
         is_kept = sizes > _DEPENDENT * sizes[-1]
