@@ -67,9 +67,7 @@ def number_products(scores: IntScores, residual: FloatArray, *, n_fitted: int, n
     if kurtosis > _MAX_KURTOSIS:
         found = product_maxima(scores, residual[np.newaxis], n_vars=n_vars, n_fitted=n_fitted, n_threads=n_threads)
     else:
-        pairs = _Pairs(scores, residual, n_fitted=n_fitted, n_threads=n_threads)
-        _, partner = pairs.best(None)
-        found = pairs.maxima(_Spreads(partner, *pairs.spreads(partner)))
+        found = _Pairs(scores, residual, n_fitted=n_fitted, n_threads=n_threads).maxima()
     return _with_p(found, n_samples=n_samples, n_fitted=n_fitted)
 
 
@@ -82,7 +80,7 @@ class _Spreads(NamedTuple):
 
 
 class _Pairs:
-    """The correlations of all pairs, a block of variables at a time."""
+    """The correlations of all pairs, a tile of rows and columns at a time."""
 
     def __init__(self, scores: IntScores, residual: FloatArray, *, n_fitted: int, n_threads: int) -> None:
         self._scores, self._n_threads = scores, n_threads
@@ -92,23 +90,62 @@ class _Pairs:
         self._freedom = max(n_samples - 1 - n_fitted, 1)
         self._varies = np.array([row.any() for row in scores])
 
-    def best(self, spreads: _Spreads | None) -> tuple[FloatArray, IntArray]:
-        """Return the largest statistic of each variable, and its partner; those of partner j are divided."""
-        n_vars = len(self._scores)
-        blocks = [slice(start, min(start + ROWS_AT_ONCE, n_vars)) for start in range(0, n_vars, ROWS_AT_ONCE)]
-        with one_blas_thread():
-            found = map_in_threads(lambda block: self._best_of(block, spreads), blocks, self._n_threads)
-        return np.concatenate([best for best, _ in found]), np.concatenate([place for _, place in found])
-
-    def maxima(self, spreads: _Spreads) -> ProductMaxima:
+    def maxima(self) -> ProductMaxima:
         """Return the strongest products."""
-        statistic, partner = self.best(spreads)
-        several = np.count_nonzero(self._varies) > 1
-        has_scores = self._varies & several
+        with one_blas_thread():
+            statistic, partner = self._best()
+            spreads = self._spreads(partner)
+            # Factors are 1 or more: a product that is not divided stays the largest of its variable.
+            at = np.maximum(partner, 0)
+            is_best = spreads.partner[at] == np.arange(len(partner))
+            is_divided = (spreads.whole[at] > 1) | (is_best & (spreads.without_best[at] > 1))
+            again = np.flatnonzero(is_divided & self._varies)
+            statistic[again], partner[again] = self._best_divided(again, spreads)
+        has_scores = self._varies & (np.count_nonzero(self._varies) > 1)
         return ProductMaxima(np.where(has_scores, statistic, np.nan), np.where(has_scores, partner, -1), df=1)
 
-    def spreads(self, partner: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the factors of `_Spreads`."""
+    def _best(self) -> tuple[FloatArray, IntArray]:
+        """Return the largest statistic of each variable, and its partner, the lowest of equal ones."""
+        n_vars = len(self._scores)
+        best, partner = np.full(n_vars, -1.0), np.full(n_vars, -1, dtype=np.int64)
+
+        def raise_to(columns: slice, values: FloatArray, places: IntArray) -> None:
+            larger = values > best[columns]
+            best[columns][larger], partner[columns][larger] = values[larger], places[larger]
+
+        def best_of(tile: tuple[slice, slice]) -> list[tuple[slice, FloatArray, IntArray]]:
+            rows, columns = tile
+            statistic = self._statistic(rows, columns)
+            found = [(columns, statistic.max(axis=0), statistic.argmax(axis=0) + rows.start)]
+            if rows != columns:
+                found.append((rows, statistic.max(axis=1), statistic.argmax(axis=1) + columns.start))
+            return found
+
+        # Tiles of one column of tiles after another: partners of a variable come in ascending order.
+        blocks = [slice(start, min(start + ROWS_AT_ONCE, n_vars)) for start in range(0, n_vars, ROWS_AT_ONCE)]
+        tiles = [(rows, columns) for place, columns in enumerate(blocks) for rows in blocks[: place + 1]]
+        for found in map_in_threads(best_of, tiles, self._n_threads):
+            for here, values, places in found:
+                raise_to(here, values, places)
+        return best, partner
+
+    def _best_divided(self, rows: IntArray, spreads: _Spreads) -> tuple[FloatArray, IntArray]:
+        """Return the largest statistics of some variables, and their partners, where those of j are divided."""
+
+        def best_of(some: IntArray) -> tuple[FloatArray, IntArray]:
+            statistic = self._statistic(some, slice(None)) / spreads.whole
+            of_best, j = np.nonzero(some[:, np.newaxis] == spreads.partner)
+            statistic[of_best, j] *= spreads.whole[j] / spreads.without_best[j]
+            return statistic.max(axis=1), statistic.argmax(axis=1)
+
+        blocks = [rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE)]
+        found = map_in_threads(best_of, blocks, self._n_threads)
+        none = [(np.empty(0), np.empty(0, dtype=np.int64))]
+        best, partner = (np.concatenate(parts) for parts in zip(*(found or none), strict=True))
+        return best, partner
+
+    def _spreads(self, partner: IntArray) -> _Spreads:
+        """Return the factors of each variable, by its best partner."""
         factors = np.ones((2, len(partner)))
         for j in np.flatnonzero(self._varies & (partner >= 0)).tolist():
             own = self._scores[j].astype(np.float64)
@@ -117,29 +154,27 @@ class _Pairs:
             length = float(product @ product)
             left = self._target - (float(product @ self._target) / length if length > 0 else 0.0) * product
             factors[:, j] = [_spread(residual, own) for residual in (self._target, left)]
-        return factors[0], factors[1]
+        return _Spreads(partner.copy(), *factors)
 
-    def _best_of(self, block: slice, spreads: _Spreads | None) -> tuple[FloatArray, IntArray]:
+    def _statistic(self, rows: slice | IntArray, columns: slice) -> FloatArray:
+        """Return the statistics of variables with others; −1 with itself, and of columns with many ties."""
         scores, target, n_samples = self._scores, self._target, self._scores.shape[1]
-        here = np.arange(len(scores))[block]
-        shape = len(here), len(scores)
+        numbers = np.arange(len(scores))
+        here, there = numbers[rows], numbers[columns]
+        shape = len(here), len(there)
         product, sums, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         for part in self._parts:
-            rows, others = (of[:, part].astype(np.float64) for of in (scores[block], scores))
-            product += rows @ (target[part] * others).T
-            sums += rows @ others.T
-            squares += (rows**2) @ (others**2).T
+            of_rows, others = (of[:, part].astype(np.float64) for of in (scores[rows], scores[columns]))
+            product += of_rows @ (target[part] * others).T
+            sums += of_rows @ others.T
+            squares += (of_rows**2) @ (others**2).T
         product -= sums * (float(target.sum()) / n_samples)
         variance = (squares - sums**2 / n_samples) * float(target @ target)
         statistic = self._freedom * np.divide(product**2, variance, out=np.zeros(shape), where=variance > 0)
-        if spreads is not None:
-            statistic /= spreads.whole
-            of_block = np.flatnonzero((spreads.partner >= block.start) & (spreads.partner < block.stop))
-            with_best = spreads.partner[of_block] - block.start, of_block
-            statistic[with_best] *= (spreads.whole / spreads.without_best)[of_block]
-        statistic[np.arange(len(here)), here] = -1.0  # a variable is no partner of its own
-        statistic[:, ~self._varies] = -1.0
-        return statistic.max(axis=1), statistic.argmax(axis=1)
+        statistic[here[:, np.newaxis] == there] = -1.0  # a variable is no partner of its own
+        statistic[:, ~self._varies[columns]] = -1.0
+        statistic[~self._varies[rows]] = -1.0
+        return np.asarray(statistic)
 
 
 def _spread(residual: FloatArray, scores: FloatArray) -> float:
