@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows
+from interplay.base.jobs import map_in_threads
 from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.codes.search_scores import lost_share, search_scores
@@ -36,11 +37,7 @@ def number_screen_bars(
     n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
     omitted = 0.0
     if omit_missing and coder.has_missing_level.any():
-        # Engines count missing values as a level. Samples that a test leaves out have no larger squares than the
-        # largest of as many samples.
-        n_omitted = int(np.sort(coder.n_missing)[-dimensions:].sum())
-        squares = np.sort((z - z.mean()) ** 2 / z.var())[::-1]
-        omitted = float(squares[:n_omitted].sum())
+        omitted = _omitted_squares(coder, (z - z.mean()) ** 2 / z.var(), dimensions)
     n_levels = np.maximum(coder.n_levels, 2)
     return number_bars(
         max_p,
@@ -51,6 +48,22 @@ def number_screen_bars(
         pseudocount=PSEUDOCOUNT,
         omitted_squares=omitted,
     )
+
+
+def _omitted_squares(coder: Coder, squares: FloatArray, dimensions: int) -> float:
+    """Return the squares, at most, of samples that the test of a tuple leaves out, and engines count as a level.
+
+    Those of the samples that lack a variable, of the variables with the largest such sums. By the largest squares of
+    the outcome a third of all pairs of genotypes would pass.
+    """
+    lacking = np.flatnonzero(coder.has_missing_level)
+
+    def of_block(start: int) -> FloatArray:
+        found = coder.codes_of(0, lacking[start : start + coder.block_columns])
+        return np.asarray((found.codes == found.n_levels[:, np.newaxis] - 1) @ squares)
+
+    blocks = map_in_threads(of_block, range(0, len(lacking), coder.block_columns), coder.n_jobs)
+    return float(np.sort(np.concatenate(blocks))[-dimensions:].sum())
 
 
 def members_of(rows: TupleRows, *, has_stratum: bool) -> IntArray:
