@@ -293,3 +293,27 @@ class TestShown:
         with pytest.warns(UserWarning, match="nearly completely"):
             result = interplay.select(X, y, dimensions=(1, 2), random_state=0)
         assert set(result.cautions) == {"copy", "rounded"}
+
+
+@pytest.mark.parametrize("scale", ["ranks", "values"])
+@pytest.mark.parametrize("unit", [1e-300, 1e300])
+def test_units_of_the_outcome_change_effects_alone(unit, scale):
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.integers(0, 2, (120, 3)), rng.normal(size=(120, 3))])
+    X[:2, 5] = np.inf, -np.inf
+    y, covariate = 3 * X[:, 0] * X[:, 1] + X[:, 3] + rng.normal(size=120), rng.normal(size=120)
+    y /= np.abs(y).max()
+    for more in ({"strata": X[:, 2]}, {"covariates": covariate / unit}):
+        options = {"scale": scale, "random_state": 0} | more
+        one, other = (interplay.select(X, values, **options) for values in (y, unit * y))
+        assert other.log_p == pytest.approx(one.log_p, rel=1e-6)
+        in_units = np.where([kind == "difference in means" for kind in one.effects.kind], unit, 1)
+        assert other.effects.low == pytest.approx(in_units * one.effects.low, nan_ok=True, rel=1e-6)
+        options["max_p"] = 1
+        one, other = (interplay.interactions(X, values, **options) for values in (y, unit * y))
+        assert other.tested.log_p == pytest.approx(one.tested.log_p, rel=1e-6)
+        for name in ("effect", "ci_low", "cell_effect"):
+            expected = unit * getattr(one.tested, name)
+            assert getattr(other.tested, name) == pytest.approx(expected, nan_ok=True, rel=1e-6), name
+        again = other.replicate(X, unit * y, **more)
+        assert again.table["same_direction"].isin([True, None]).all()

@@ -454,6 +454,20 @@ def places_of_each(keys: IntArray) -> list[IntArray]:
     return np.split(order, np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1)) + 1)
 
 
+def in_unit(values: FloatArray) -> tuple[FloatArray, float]:
+    """Return numbers in a unit, a power of two, in which squares of them neither overflow nor vanish, and that unit.
+
+    Examples
+    --------
+    >>> values, unit = in_unit(np.array([3.0, -1.5, np.inf]))
+    >>> values.tolist(), unit
+    ([0.75, -0.375, inf], 4.0)
+    """
+    largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    exponent = int(np.clip(np.frexp(largest)[1], -1021, 1023)) if largest else 0
+    return np.ldexp(values, -exponent), float(np.ldexp(1.0, exponent))
+
+
 def numbered(values: npt.NDArray[Any], axis: int | None = None) -> IntArray:
     """Return the number of each value, or of each row or column along `axis`, among the distinct ones, from 0."""
     if axis is None and values.dtype.kind in "iu" and values.size:

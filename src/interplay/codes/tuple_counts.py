@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.codes.coder import Coder
 from interplay.codes.cuts import variable_cuts
 from interplay.files.types import Check
@@ -132,10 +132,10 @@ def distribution(values: FloatArray) -> FloatArray:
     >>> distribution(np.array([1.0, 2, 3, 4, 5, 30])).tolist()
     [1.0, 2.25, 3.5, 4.75, 5.0, 7.5]
     """
-    finite = values[np.isfinite(values)]
+    finite, unit = in_unit(values[np.isfinite(values)])
     if not len(finite):
         return np.full(6, values[0])
     low, median, high = np.quantile(finite, [0.25, 0.5, 0.75])
     reach = 1.5 * (high - low)
     whiskers = finite[finite >= low - reach].min(), finite[finite <= high + reach].max()
-    return np.array([whiskers[0], low, median, high, whiskers[1], finite.mean()])
+    return np.array([whiskers[0], low, median, high, whiskers[1], finite.mean()]) * unit

@@ -52,7 +52,9 @@ def fit_linear(scores: FloatArray, columns: FloatArray, offset: FloatArray | Non
     ([1.3, 1.8], [-0.3, -0.1, 1.1, -0.7], 2)
     """
     places = independent_places(columns)
-    kept = columns[:, places]
+    # Columns of any unit: the largest value of each is 1.
+    scale = np.abs(columns[:, places]).max(axis=0, initial=0.0)
+    kept = columns[:, places] / scale
     values = scores if offset is None else scores - offset
     basis, triangle = np.linalg.qr(kept)
     parts = basis.T @ values
@@ -60,7 +62,8 @@ def fit_linear(scores: FloatArray, columns: FloatArray, offset: FloatArray | Non
     df_residual = len(scores) - len(places)
     half = np.linalg.inv(triangle)
     variance = float(residuals @ residuals) / df_residual if df_residual > 0 else np.nan
-    coefficients, covariance = with_dependent(half @ parts, variance * (half @ half.T), places, columns.shape[1])
+    inverse = variance * (half @ half.T) / np.outer(scale, scale)
+    coefficients, covariance = with_dependent(half @ parts / scale, inverse, places, columns.shape[1])
     return LinearFit(coefficients, covariance, np.asarray(residuals), df_residual)
 
 
@@ -77,9 +80,10 @@ def independent_places(columns: FloatArray) -> IntArray:
     >>> independent_places(np.array([[1.0, 2.0, 0.0, 1.0], [1.0, 2.0, 0.0, 3.0]])).tolist()
     [0, 3]
     """
-    lengths = np.sqrt((columns**2).sum(axis=0))
-    places = np.flatnonzero(lengths > 0)
-    scaled = columns[:, places] / lengths[places]
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    places = np.flatnonzero(largest > 0)
+    scaled = columns[:, places] / largest[places]
+    scaled /= np.sqrt((scaled**2).sum(axis=0))
     # Of each column the part that is orthogonal to the columns kept before it: products of these parts.
     left = scaled.T @ scaled
     kept: list[int] = []

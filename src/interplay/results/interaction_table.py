@@ -225,6 +225,6 @@ def interaction_graph(result: Interactions, *, only_significant: bool, only_lead
 
 def _same_direction(first: TupleTests, tested: TupleTests) -> list[bool | None]:
     """Say of each tuple whether its effects, or else its residuals in one cell, have the same sign; or None."""
-    by_effect, by_residual = first.estimate * tested.estimate, first.residual * tested.residual
-    product = np.where(np.isfinite(by_effect), by_effect, by_residual)
+    by_effect = np.sign(first.estimate) * np.sign(tested.estimate)
+    product = np.where(np.isfinite(by_effect), by_effect, np.sign(first.residual) * np.sign(tested.residual))
     return [bool(value > 0) if np.isfinite(value) else None for value in product]

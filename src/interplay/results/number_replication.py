@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.base.arrays import IntArray
+from interplay.base.arrays import IntArray, in_unit
 from interplay.codes.cuts import NO_LEVEL
 from interplay.codes.tuple_counts import MAX_NUMBERS, TupleCounts, counts_in_cells
 from interplay.statistics.number_interaction.cell_moments import cell_moments
@@ -87,8 +87,9 @@ def _at_first_cell(
         )
         value = residuals[(0, stratum, *found.residual_cell[row].tolist())]
         place = LargestResidual(np.array([value]), np.array([stratum]), found.residual_cell[row : row + 1])
-        in_units = cell_moments(cells, numbers.values, shape, n_strata=n_strata)
-        effect = effect_in_cell(in_units, place, fewest=numbers.fewest)
+        values, unit = in_unit(numbers.values)
+        in_units = cell_moments(cells, values, shape, n_strata=n_strata)
+        effect = effect_in_cell(in_units, place, fewest=numbers.fewest).times(unit)
     return replace(
         tested,
         cell_effect=effect.estimate,

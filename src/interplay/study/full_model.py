@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.models.classes import fit_classes
 from interplay.models.cox import martingale_residuals
 from interplay.models.linear import fit_linear, independent_columns
@@ -89,7 +89,8 @@ class FullModel:
             _check_left(left, outcome.scores)
             if more is None and outcome.scale == "ranks":
                 # Ranks of a sum of covariates are no such sum.
-                _check_left(fit_linear(outcome.values, columns).residuals, outcome.values, share=_NO_VALUES_LEFT)
+                values, _ = in_unit(outcome.values)
+                _check_left(fit_linear(values, columns).residuals, values, share=_NO_VALUES_LEFT)
             found = number_outcome(left, self.strata, scale=outcome.scale)
             n = len(left)
             model = ResidualModel("linear", columns, np.ones(n), np.zeros(n))

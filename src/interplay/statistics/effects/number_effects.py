@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, in_unit
 from interplay.base.ranks import mid_ranks
 from interplay.statistics.effects.estimate import CONFIDENCE, Estimate, normal_quantile, strata_rows
 
@@ -56,6 +56,7 @@ def mean_difference(has_level: BoolArray, numbers: FloatArray, strata: IntArray 
     """
     from scipy.special import stdtrit
 
+    numbers, unit = in_unit(numbers)
     differences, variances, freedoms = [], [], []
     for rows in strata_rows(strata, len(numbers)):
         one, other = numbers[rows][has_level[rows]], numbers[rows][~has_level[rows]]
@@ -65,10 +66,11 @@ def mean_difference(has_level: BoolArray, numbers: FloatArray, strata: IntArray 
         if sum(parts) > 0:
             differences.append(float(one.mean() - other.mean()))
             variances.append(sum(parts))
-            freedoms.append(sum(parts) ** 2 / (parts[0] ** 2 / (len(one) - 1) + parts[1] ** 2 / (len(other) - 1)))
+            share = parts[0] / sum(parts)
+            freedoms.append(1 / (share**2 / (len(one) - 1) + (1 - share) ** 2 / (len(other) - 1)))
     if not differences:
         return Estimate()
-    weights = 1 / np.array(variances)
-    value, error = float(weights @ differences / weights.sum()), 1 / math.sqrt(float(weights.sum()))
+    weights = min(variances) / np.array(variances)
+    value, error = float(weights @ differences / weights.sum()), math.sqrt(min(variances) / float(weights.sum()))
     reach = float(stdtrit(sum(freedoms), (1 + CONFIDENCE) / 2)) * error
-    return Estimate(value, value - reach, value + reach)
+    return Estimate(value * unit, (value - reach) * unit, (value + reach) * unit)

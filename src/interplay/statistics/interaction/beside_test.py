@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, numbered
+from interplay.base.arrays import FloatArray, IntArray, in_unit, numbered
 from interplay.models.classes import class_likelihood_ratio
 from interplay.models.linear import cell_columns, independent_columns
 from interplay.statistics.model_fit import linear_ratio
@@ -133,7 +133,7 @@ def values_beside(outcome: NumberOutcome, models: NestedModels) -> tuple[float, 
         )
     if not len(values) or models.df <= 0:
         return 0.0, 0
-    values = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
+    values, _ = in_unit(values)
     clipped = _clipped(values - np.median(values), models.columns[:, : models.n_smaller])
     return linear_ratio(clipped, models.columns, models.n_smaller)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.base.beta_tail import log_f_tail
 from interplay.models.linear import independent_places
 from interplay.statistics.interaction.beside_test import NestedModels
@@ -126,10 +126,10 @@ def _effect(
     """Return the coefficient of the product and its interval; of numbers in their own unit."""
     here = model if len(rows) == model.n_samples else of_samples(model, rows)
     clusters = groups[rows] if groups is not None and isinstance(model.outcome, Survival) else None
-    outcome, scores = here.outcome, None
+    outcome, scores, unit = here.outcome, None, 1.0
     if isinstance(outcome, NumberOutcome):
         assert isinstance(model.outcome, NumberOutcome)
-        scores = model.outcome.values[rows]
+        scores, unit = in_unit(model.outcome.values[rows])
         if not np.isfinite(scores).all():
             return np.nan, np.nan, np.nan
     elif isinstance(outcome, DecisionClasses) and outcome.n_classes > 2:
@@ -147,7 +147,7 @@ def _effect(
 
         width = float(stdtrit(max(fit.df_residual, 1), 0.975))
     error = width * float(np.sqrt(variance))
-    return estimate, estimate - error, estimate + error
+    return estimate * unit, (estimate - error) * unit, (estimate + error) * unit
 
 
 def _linear_tests(

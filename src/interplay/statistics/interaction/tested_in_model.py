@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.statistics.interaction.beside_test import nested_models
 from interplay.statistics.interaction.model_test import ModelTest, model_test
 from interplay.statistics.interaction.tested_times import TestedTimes
@@ -132,13 +132,14 @@ def with_model_tests(
         of_times |= {name: np.full(len(tested), np.nan) for name in ("cell_effect", "cell_low", "cell_high")}
         return TestedTimes(**(of_all | common | of_times | robust))
     assert isinstance(outcome, NumberOutcome)
-    spread = float(outcome.values.std(ddof=1)) if np.isfinite(outcome.values).all() else np.nan
+    values, unit = in_unit(outcome.values)
+    spread = float(values.std(ddof=1)) if np.isfinite(values).all() else np.nan
     return replace(
         tested,
         f=np.array([one.f for one in found], dtype=np.float64),
         df_residual=np.array([one.df_residual for one in found], dtype=np.int64),
         effect=effect,
-        effect_sd=effect / spread,
+        effect_sd=effect / unit / spread,
         **common,
         **robust,
     )

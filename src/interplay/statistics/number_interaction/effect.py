@@ -30,6 +30,10 @@ class Effect(NamedTuple):
     low: FloatArray
     high: FloatArray
 
+    def times(self, unit: float) -> Effect:
+        """Return the same of values in another unit."""
+        return Effect(*(values * unit for values in self))
+
 
 class LargestResidual(NamedTuple):
     """The cell of every tuple that departs most from H0; numbers are −1, and values NaN, if there is none.

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE
 from interplay.statistics.number_interaction.cell_moments import CellMoments, cell_moments
 from interplay.statistics.number_interaction.dosage_test import dosage_test
 from interplay.statistics.number_interaction.effect import (
-    Effect,
     LargestResidual,
     difference_of_differences,
     effect_in_cell,
@@ -82,7 +81,8 @@ def number_tests(
     n, k = tuples.shape
     fewest = numbers.fewest
     moments = cell_moments(cells, numbers.scores, levels, n_strata=n_strata)
-    in_units = cell_moments(cells, numbers.values, levels, n_strata=n_strata) if _is_finite(numbers) else None
+    values, unit = in_unit(numbers.values)
+    in_units = cell_moments(cells, values, levels, n_strata=n_strata) if np.isfinite(values).all() else None
     residual = LargestResidual(np.full(n, np.nan), np.full(n, -1), np.full((n, k), -1))
     in_cell = none_of(n)
     if dosages is None:
@@ -99,7 +99,7 @@ def number_tests(
     if numbers.other is not None:
         other_log_p = first_test(cells, numbers.other, levels, n_strata=n_strata, dosages=dosages, fewest=fewest).log_p
     is_tested = tests.df > 0
-    spread = float(numbers.values.std(ddof=1)) if in_units is not None and len(numbers.values) > 1 else np.nan
+    spread = float(values.std(ddof=1)) if in_units is not None and len(values) > 1 else np.nan
     gain, alone, df_alone = number_gains(moments)
     return TestedNumbers(
         tuples=np.asarray(tuples, dtype=np.int64),
@@ -112,9 +112,9 @@ def number_tests(
         residual=residual.value,
         residual_cell=residual.cell,
         residual_stratum=residual.stratum,
-        cell_effect=in_cell.estimate,
-        cell_low=in_cell.low,
-        cell_high=in_cell.high,
+        cell_effect=in_cell.estimate * unit,
+        cell_low=in_cell.low * unit,
+        cell_high=in_cell.high * unit,
         gain=gain,
         gain_alone=alone,
         df_alone=df_alone,
@@ -126,22 +126,12 @@ def number_tests(
         other_log_p=np.where(is_tested, other_log_p, np.nan),
         robust_adjusted=np.full(n, np.nan),
         other_adjusted=np.full(n, np.nan),
-        **_effect_fields(effect, spread),
-        effect_alone=np.full((n, k), np.nan) if in_units is None else _effects_alone(in_units),
+        effect=effect.estimate * unit,
+        ci_low=effect.low * unit,
+        ci_high=effect.high * unit,
+        effect_sd=effect.estimate / spread,
+        effect_alone=np.full((n, k), np.nan) if in_units is None else _effects_alone(in_units) * unit,
     )
-
-
-def _is_finite(numbers: ScoredNumbers) -> bool:
-    return bool(np.isfinite(numbers.values).all())
-
-
-def _effect_fields(effect: Effect, spread: float) -> dict[str, FloatArray]:
-    return {
-        "effect": effect.estimate,
-        "ci_low": effect.low,
-        "ci_high": effect.high,
-        "effect_sd": np.asarray(effect.estimate / spread),
-    }
 
 
 def _effects_alone(moments: CellMoments) -> FloatArray:

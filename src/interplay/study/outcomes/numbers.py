@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.base.checks import check_choice, shown
 from interplay.base.user_warnings import warn
 from interplay.study.columns import ColumnKind, check_length, decision_column
@@ -124,9 +124,10 @@ def about_numbers(outcome: NumberOutcome) -> dict[str, Any]:
     >>> about_numbers(number_outcome(np.arange(9.0)))
     {'quartiles': [0.0, 2.0, 4.0, 6.0, 8.0], 'n_values': 9}
     """
+    values, unit = in_unit(outcome.values)
     # Of infinite values there is no mean of two: the lower one is taken.
-    is_finite = bool(np.isfinite(outcome.values).all())
-    quartiles = np.quantile(outcome.values, [0, 0.25, 0.5, 0.75, 1], method="linear" if is_finite else "lower")
+    is_finite = bool(np.isfinite(values).all())
+    quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1], method="linear" if is_finite else "lower") * unit
     return {"quartiles": quartiles.tolist(), "n_values": len(np.unique(outcome.values))}
 
 
@@ -162,7 +163,8 @@ def number_outcome(values: FloatArray, strata: Strata | None = None, *, scale: s
     if scale == "values":
         if not np.isfinite(values).all():
             raise ValueError("y has infinite values, which scale='values' cannot average: use scale='ranks'")
-        return NumberOutcome(values, np.asarray((values - values.mean()) / values.std()), scale)
+        scaled, _ = in_unit(values)
+        return NumberOutcome(values, np.asarray((scaled - scaled.mean()) / scaled.std()), scale)
     scores = np.empty(len(values))
     codes = np.zeros(len(values), dtype=np.int64) if strata is None else strata.codes
     for stratum in range(int(codes.max(initial=0)) + 1):
