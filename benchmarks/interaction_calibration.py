@@ -112,7 +112,7 @@ def has_false(cell: Cell, seed: int) -> tuple[bool, bool]:
         found = interplay.interactions(
             X, y, dimensions=cell.dimensions, divisions=cell.divisions, max_p=min(20 * LEVEL / m, 1), random_state=seed
         )
-    by_chi2 = stats.chi2.sf(found.tested.chi2, np.maximum(found.tested.df, 1)) < LEVEL / m
+    by_chi2 = stats.chi2.sf(found.tested.statistic, np.maximum(found.tested.df, 1)) < LEVEL / m
     return bool(found.is_significant.any()), bool(by_chi2.any())
 
 
@@ -129,7 +129,7 @@ def power_of(problem: str, seed: int) -> dict[str, bool]:
     is_true = np.isin(found.tested.tuples, table.truth).all(axis=1)
     n_levels = np.array([len(np.unique(column)) if table.genotypes else 2 for column in table.X.T])
     nominal = np.prod(n_levels[found.tested.tuples] - 1, axis=1) * (len(np.unique(table.y)) - 1)
-    boost = stats.chi2.sf(found.tested.chi2, np.maximum(nominal, 1)) < LEVEL / m
+    boost = stats.chi2.sf(found.tested.statistic, np.maximum(nominal, 1)) < LEVEL / m
     return {
         "found": bool((found.is_significant & is_true).any()),
         "false": bool((found.is_significant & ~is_true).any()),

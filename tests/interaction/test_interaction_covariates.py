@@ -63,17 +63,17 @@ def test_likelihood_ratios_are_those_of_statsmodels(settings):
             for terms in ("C(a) * C(b)", "C(a) + C(b)")
         ]
         tested, expected = found.tested, 2 * (fits[0].llf - fits[1].llf)
-        assert tested.chi2[row] == pytest.approx(expected, rel=1e-5, abs=1e-6)
+        assert tested.statistic[row] == pytest.approx(expected, rel=1e-5, abs=1e-6)
         assert tested.df[row] == fits[0].df_model - fits[1].df_model
         p = min(chi2.sf(expected, tested.df[row]) * settings.get("discretizations", 1), 1.0)
         assert tested.p_value[row] == pytest.approx(p, rel=1e-4)
         if settings in ({}, {"discretizations": 3, "range_": 0.4}):
             name = "C(a)[T.1]:C(b)[T.1]"
-            assert tested.log_or[row] == pytest.approx(fits[0].params[name], rel=1e-5)
+            assert tested.estimate[row] == pytest.approx(fits[0].params[name], rel=1e-5)
             interval = fits[0].conf_int().loc[name]
             assert [tested.ci_low[row], tested.ci_high[row]] == pytest.approx(interval.tolist(), rel=1e-4)
         else:
-            assert np.isnan(tested.ci_low[row]) == np.isnan(tested.log_or[row])
+            assert np.isnan(tested.ci_low[row]) == np.isnan(tested.estimate[row])
 
 
 def test_triples_are_those_of_statsmodels():
@@ -87,8 +87,8 @@ def test_triples_are_those_of_statsmodels():
         data = pd.DataFrame(dict(zip("abc", levels_of(found, row, X), strict=True))).assign(age=age, ill=y)
         larger = smf.logit("ill ~ a * b * c + age", data).fit(disp=0)
         smaller = smf.logit("ill ~ a * b + a * c + b * c + age", data).fit(disp=0)
-        assert found.tested.chi2[row] == pytest.approx(2 * (larger.llf - smaller.llf), rel=1e-5)
-        assert found.tested.log_or[row] == pytest.approx(larger.params["a:b:c"], rel=1e-5)
+        assert found.tested.statistic[row] == pytest.approx(2 * (larger.llf - smaller.llf), rel=1e-5)
+        assert found.tested.estimate[row] == pytest.approx(larger.params["a:b:c"], rel=1e-5)
         interval = larger.conf_int().loc["a:b:c"].tolist()
         assert [found.tested.ci_low[row], found.tested.ci_high[row]] == pytest.approx(interval, rel=1e-4)
 
@@ -110,16 +110,16 @@ def test_numbers_are_those_of_statsmodels(dimensions):
         smaller = smf.ols(f"y ~ {'*'.join(names)} + age - {product}", data).fit()
         f, p, _ = larger.compare_f_test(smaller)
         tested = found.tested
-        assert tested.f[row] == pytest.approx(f, rel=1e-7)
+        assert tested.statistic[row] == pytest.approx(f, rel=1e-7)
         assert tested.p_value[row] == pytest.approx(p, rel=1e-6)
         assert tested.df_residual[row] == larger.df_resid
-        assert tested.effect[row] == pytest.approx(larger.params[product], rel=1e-7)
+        assert tested.estimate[row] == pytest.approx(larger.params[product], rel=1e-7)
         interval = larger.conf_int().loc[product].tolist()
         assert [tested.ci_low[row], tested.ci_high[row]] == pytest.approx(interval, rel=1e-6)
         robust = smf.ols(f"y ~ {'*'.join(names)} + age", data).fit(cov_type="HC3", use_t=True)
         assert tested.p_robust[row] == pytest.approx(robust.pvalues[product], rel=1e-5)
     wide = interplay.interactions(X, y, covariates=age.rename("age"), scale="values", divisions=2, top=3)
-    assert np.isnan(wide.tested.effect).all()  # no one coefficient, and no warning
+    assert np.isnan(wide.tested.estimate).all()  # no one coefficient, and no warning
 
 
 def test_three_classes_are_those_of_statsmodels():
@@ -131,7 +131,7 @@ def test_three_classes_are_those_of_statsmodels():
         a, b = levels_of(found, row, X)
         columns = sm.add_constant(np.column_stack([a, b, age, a * b]).astype(float))
         fits = [sm.MNLogit(three, part).fit(disp=0) for part in (columns, columns[:, :-1])]
-        assert found.tested.chi2[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
+        assert found.tested.statistic[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
         assert found.tested.df[row] == 2
 
 
@@ -147,14 +147,14 @@ def test_an_offset_is_that_of_statsmodels():
             sm.GLM(y, part, family=sm.families.Binomial(), offset=known).fit(tol=1e-12)
             for part in (columns, columns[:, :-1])
         ]
-        assert found.tested.chi2[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
-        assert found.tested.log_or[row] == pytest.approx(fits[0].params.iloc[-1], rel=1e-5)
+        assert found.tested.statistic[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
+        assert found.tested.estimate[row] == pytest.approx(fits[0].params.iloc[-1], rel=1e-5)
     numbers = y + age + np.random.default_rng(1).normal(size=800)
     one = interplay.interactions(X, numbers, offset=age, scale="values", top=3)
     other = interplay.interactions(X, numbers - age, scale="values", top=3)
     assert one.table["members"].tolist() == other.table["members"].tolist()
-    assert one.tested.f == pytest.approx(other.tested.f, rel=1e-7)
-    assert one.tested.effect == pytest.approx(other.tested.effect, rel=1e-7)
+    assert one.tested.statistic == pytest.approx(other.tested.statistic, rel=1e-7)
+    assert one.tested.estimate == pytest.approx(other.tested.estimate, rel=1e-7)
 
 
 def test_samples_without_a_value_are_left_out():
@@ -166,8 +166,8 @@ def test_samples_without_a_value_are_left_out():
     whole = gaps[["x4", "x5"]].notna().all(axis=1)
     data = pd.DataFrame({"a": a, "b": b, "age": age, "ill": y})[whole]
     fits = [smf.logit(f"ill ~ {terms} + age", data).fit(disp=0) for terms in ("a * b", "a + b")]
-    assert found.tested.chi2[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
-    assert found.tested.log_or[row] == pytest.approx(fits[0].params["a:b"], rel=1e-5)
+    assert found.tested.statistic[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
+    assert found.tested.estimate[row] == pytest.approx(fits[0].params["a:b"], rel=1e-5)
     assert found.tested.n_samples[row] == whole.sum()
 
 

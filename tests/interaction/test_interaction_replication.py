@@ -32,7 +32,7 @@ def test_the_same_samples_give_the_same_tests(found):
         strata = "city"
     again = found.replicate(X, y, strata=strata)
     assert again.n_tests == len(found)
-    for name in ("chi2", "df", "min_expected", "log_or", "residual", "gain", "gain_alone", "n_samples"):
+    for name in ("statistic", "df", "min_expected", "estimate", "residual", "gain", "gain_alone", "n_samples"):
         first, second = getattr(again.first, name), getattr(again.tested, name)
         assert np.allclose(first, second, equal_nan=True), name
     for one, other in zip(found.counts, sorted(again.counts, key=lambda c: rank(found, c)), strict=True):

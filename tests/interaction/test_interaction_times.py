@@ -11,7 +11,6 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 import interplay
 from command_line import in_process
-from interplay.statistics.interaction.tested_times import TestedTimes
 from interplay.study.table import as_table
 
 Z = 1.959963984540054
@@ -60,7 +59,7 @@ def test_is_that_of_statsmodels(dimensions, given):
         settings["strata"] = site
         same = {"strata": site}
     found = interplay.interactions(X, (time, event), dimensions=dimensions, top=2, **settings)
-    assert isinstance(found.tested, TestedTimes)
+    assert found.tested.kind == "times"
     assert found.table["method"].tolist() == ["model"] * 2
     if dimensions == 2:
         assert found.significant[0] == ("x1", "x4")
@@ -76,18 +75,18 @@ def test_is_that_of_statsmodels(dimensions, given):
         fits = [PHReg(time, part, status=event * 1, ties="efron", **same).fit(disp=0) for part in (larger, smaller)]
         expected = 2 * (fits[0].llf - fits[1].llf)
         df = larger.shape[1] - smaller.shape[1]
-        assert tested.chi2[row] == pytest.approx(expected, rel=1e-5)
+        assert tested.statistic[row] == pytest.approx(expected, rel=1e-5)
         assert tested.df[row] == df
         # F with the events beyond the columns, which are few.
         assert chi2.sf(expected, df) < tested.p_value[row] < f.sf(expected / df, df, event.sum() - 40) * 1.0001
         if "strata" not in given:
             estimate, error = fits[0].params[-1], fits[0].bse[-1]
-            assert tested.log_hr[row] == pytest.approx(estimate, rel=1e-5)
+            assert tested.estimate[row] == pytest.approx(estimate, rel=1e-5)
             interval = [estimate - Z * error, estimate + Z * error]
             assert [tested.ci_low[row], tested.ci_high[row]] == pytest.approx(interval, rel=1e-4)
         for place, level in enumerate(levels):
             alone = PHReg(time, np.column_stack([*known, level]), status=event * 1, ties="efron", **same).fit(disp=0)
-            assert tested.log_hr_alone[row, place] == pytest.approx(alone.params[-1], rel=1e-5)
+            assert tested.estimate_alone[row, place] == pytest.approx(alone.params[-1], rel=1e-5)
 
 
 def lin_wei(time, event, columns, entry):
@@ -130,12 +129,12 @@ def test_missing_values_are_left_out():
     columns, levels = columns_of(found, 0, gaps, [age.to_numpy()])
     fits = [PHReg(time[whole], part[whole], status=event[whole] * 1, ties="efron").fit(disp=0)
             for part in (columns, columns[:, :-1])]  # fmt: skip
-    assert found.tested.chi2[0] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
-    assert found.tested.log_hr[0] == pytest.approx(fits[0].params[-1], rel=1e-5)
+    assert found.tested.statistic[0] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
+    assert found.tested.estimate[0] == pytest.approx(fits[0].params[-1], rel=1e-5)
     known = gaps.x1.notna().to_numpy()
     own = np.column_stack([age, levels[0]])[known]
     alone = PHReg(time[known], own, status=event[known] * 1, ties="efron").fit(disp=0)
-    assert found.tested.log_hr_alone[0, 0] == pytest.approx(alone.params[-1], rel=1e-5)
+    assert found.tested.estimate_alone[0, 0] == pytest.approx(alone.params[-1], rel=1e-5)
 
 
 @pytest.mark.parametrize("settings", [{}, {"top": 4}])

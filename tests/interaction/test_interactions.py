@@ -44,7 +44,7 @@ def test_g2_and_df_are_those_of_statsmodels(dimensions, n_classes):
     for row, members in enumerate(found.tuples.tolist()):
         table = counts_of(X[:, members].T, [levels[v] for v in members], y, n_classes)
         (full, n_full), (null, n_null) = regression(table, dimensions), regression(table, dimensions - 1)
-        assert found.chi2[row] == pytest.approx(2 * (full - null), rel=1e-8, abs=1e-8)
+        assert found.statistic[row] == pytest.approx(2 * (full - null), rel=1e-8, abs=1e-8)
         assert found.df[row] == n_full - n_null
 
 
@@ -173,7 +173,9 @@ def test_missing_values_are_a_level_or_left_out():
     X[:, 5] = np.where(np.isnan(X[:, 5]), 1, X[:, 5])
     omitted = interplay.interactions(X, y, missing="omit", max_p=1).tested
     level = interplay.interactions(X, y, missing="level", max_p=1).tested
-    for members, g2, df, n_samples in zip(omitted.tuples, omitted.chi2, omitted.df, omitted.n_samples, strict=True):
+    for members, g2, df, n_samples in zip(
+        omitted.tuples, omitted.statistic, omitted.df, omitted.n_samples, strict=True
+    ):
         known = ~np.isnan(X[:, members]).any(axis=1)
         table = counts_of(X[known][:, members].T.astype(int), [3, 3], y[known], 2)
         test = interaction_test(table[np.newaxis], bootstrap_below=0)

@@ -8,7 +8,7 @@ import pytest
 import interplay
 from interplay.engines.base import SearchInterrupted
 from interplay.interaction.screen import ScreenedTuples
-from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
 
 
 def stop(*_args, **_options):
@@ -17,7 +17,7 @@ def stop(*_args, **_options):
 
 @pytest.mark.parametrize(
     ("function", "kind"),
-    [("make_tuple_tests", ScreenedTuples), ("adjust_listed", ScreenedTuples), ("named_result", TestedTuples)],
+    [("make_tuple_tests", ScreenedTuples), ("adjust_listed", ScreenedTuples), ("named_result", TupleTests)],
 )
 def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, function, kind) -> None:
     rng = np.random.default_rng(0)

@@ -18,7 +18,6 @@ from interplay.codes.coder import make_coder
 from interplay.interaction.number_screen import NumberSurvivors
 from interplay.interaction.product_screen import LevelDosages, ProductScreen
 from interplay.search.loop import Shard
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.study.comparisons import Comparison
 from interplay.study.outcomes.numbers import number_outcome
 from interplay.study.table import as_table
@@ -54,7 +53,7 @@ def test_every_tuple_equals_plain_loops(k: int, p: int, has_strata: bool) -> Non
     assert len(found) == len(list(combinations(range(p), k)))
     for members, f, df, df_residual, p_value in zip(
         found.tested.tuples.tolist(),
-        found.tested.f,
+        found.tested.statistic,
         found.tested.df,
         found.tested.df_residual,
         found.tested.p_value,
@@ -126,7 +125,7 @@ def test_missing_values_are_left_out_of_tests() -> None:
         known = ~np.isnan(X[:, members]).any(axis=1)
         plain = reference.number_interaction([X[known, v].astype(int).tolist() for v in members], z[known].tolist())
         assert everything.tested.n_samples[row] == known.sum()
-        assert everything.tested.f[row] == pytest.approx(plain[0], rel=1e-8)
+        assert everything.tested.statistic[row] == pytest.approx(plain[0], rel=1e-8)
     for max_p in (0.1, 0.001):
         found = interplay.interactions(X, y, missing="omit", max_p=max_p)
         assert len(found) == (everything.tested.p_value <= max_p).sum()
@@ -229,7 +228,7 @@ def test_results_of_files(tmp_path) -> None:
         found = interplay.interactions(X, y, **options)
         found.save(tmp_path / "pairs.interplay")
         read = interplay.load(tmp_path / "pairs.interplay")
-        assert isinstance(read.tested, TestedNumbers)
+        assert read.tested.kind == "numbers"
         pd.testing.assert_frame_equal(read.table, found.table)
         assert read.summary() == found.summary()
         found.to_html(tmp_path / "pairs.html")
@@ -245,7 +244,7 @@ def test_new_samples() -> None:
     assert again.significant == [("x4", "x7")]
     row = again.table.iloc[0]
     assert row["same_direction"]
-    assert row["first_f"] == found.tested.f[0]
+    assert row["first_f"] == found.tested.statistic[0]
     # The same test as if the pair had been searched alone, at the thresholds of the first samples.
     low, high = (X[500:, v] > found.cuts_of(v).thresholds[0, 0] for v in (4, 7))
     plain = reference.number_interaction([low.tolist(), high.tolist()], scores(y[500:]).tolist())
@@ -310,8 +309,8 @@ def test_graph() -> None:
     X, y = problem()
     found = interplay.interactions(X, y)
     edge = found.graph().edges["x4", "x7"]
-    assert edge["weight"] == found.tested.f[0]
-    assert edge["effect"] == found.tested.effect[0]
+    assert edge["weight"] == found.tested.statistic[0]
+    assert edge["effect"] == found.tested.estimate[0]
 
 
 def test_tuples_of_a_selection() -> None:
@@ -324,7 +323,7 @@ def test_tuples_of_a_selection() -> None:
     assert verdicts[["x4", "x7"]].tolist() == ["interaction"] * 2
     assert verdicts[["x0", "x1"]].tolist() == ["additive"] * 2
     synergies = selection.synergies(top=1).set_index("variable")
-    assert synergies.loc["x4", "effect"] == pytest.approx(found.tested.effect[0])
+    assert synergies.loc["x4", "effect"] == pytest.approx(found.tested.estimate[0])
     assert selection.replicate(X, y).interactions.significant == [("x4", "x7")]
 
 
@@ -338,7 +337,7 @@ def test_dosages_are_products_of_statsmodels() -> None:
     for row, (i, j) in enumerate(found.tested.tuples.tolist()):
         frame = pd.DataFrame({"a": X[:, i], "b": X[:, j], "y": y})
         fit = smf.ols("y ~ a * b", frame).fit()
-        assert found.tested.effect[row] == pytest.approx(fit.params["a:b"], rel=1e-7)
+        assert found.tested.estimate[row] == pytest.approx(fit.params["a:b"], rel=1e-7)
         assert found.tested.p_value[row] == pytest.approx(fit.pvalues["a:b"], rel=1e-7)
     assert found.tested.df.tolist() == [1] * 21
     assert "coefficient of the product" in found.plot.effects().get_xlabel()
@@ -499,4 +498,4 @@ def test_interrupted_tests_hand_over_tuples(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("interplay.interaction.find.named_result", stop)
     with pytest.raises(SearchInterrupted) as caught:
         interplay.interactions(X, y)
-    assert isinstance(caught.value.partial, TestedNumbers)
+    assert caught.value.partial.kind == "numbers"

@@ -45,11 +45,11 @@ def test_damaged_files_are_refused(tmp_path):
         lambda content: content["settings"]["dict"].update(level=2.0),
         lambda content: content["cuts"]["tuple"].pop(),
         lambda content: content["outcome"]["labels"].pop(),
-        lambda content: content["tested"].update(chi2={"array": "tested.df"}),
+        lambda content: content["tested"].update(statistic={"array": "tested.df"}),
         lambda content: content["tested"].update(tuples={"array": "tested.residual_cell"}),
         lambda content: content["settings"]["dict"].update(missing="all"),
         lambda content: content.pop("names"),
-        lambda content: content["tested"].pop("log_or"),
+        lambda content: content["tested"].pop("estimate"),
     ]
     for number, change in enumerate(changes):
         copy = json.loads(json.dumps(document))

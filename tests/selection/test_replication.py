@@ -178,7 +178,7 @@ def test_held_out_times_are_not_cut():
     assert result.settings["decision"] == "number"
     pairs = result.replication.interactions
     assert pairs.significant == [("e", "f")]
-    assert pairs.is_of_times
+    assert pairs.words.has_curves
     assert pairs.table["log_hr"].tolist() == pytest.approx(again.interactions.table["log_hr"].tolist(), rel=1e-5)
 
 
@@ -193,7 +193,7 @@ def test_selections_of_times_numbers_and_several_classes_replicate():
     assert set(again.replicated) >= {"x2", "x5"}
     with pytest.raises(ValueError, match=r"^y must be \(time, event\)"):
         found.replicate(X[rest], time[rest])
-    assert again.interactions.is_of_times
+    assert again.interactions.words.has_curves
     numbers = interplay.select(X[half], signal[half] + rng.normal(size=400), random_state=0)
     assert set(numbers.replicate(X[rest], signal[rest] + rng.normal(size=400)).replicated) >= {"x2", "x5"}
     three = np.digitize(signal + 0.5 * rng.normal(size=800), [-0.6, 0.6]).astype(str)

@@ -105,7 +105,16 @@ def test_a_tuple_has_the_same_bits_among_others() -> None:
             for rows in (np.arange(7), np.array([33]), np.arange(20, 59)):
                 some = None if dosages is None else dosages[rows]
                 few = number_tests(cells[rows], numbers, tuples[rows], levels, dosages=some)
-                for name in ("f", "log_p", "robust_log_p", "other_log_p", "effect", "ci_low", "residual", "gain"):
+                for name in (
+                    "statistic",
+                    "log_p",
+                    "robust_log_p",
+                    "other_log_p",
+                    "estimate",
+                    "ci_low",
+                    "residual",
+                    "gain",
+                ):
                     np.testing.assert_array_equal(getattr(few, name), getattr(together, name)[rows], err_msg=name)
 
 
@@ -319,11 +328,11 @@ def test_the_whole_test_of_tuples() -> None:
     cells, tuples = _cells(columns, (2, 2)), np.array([[3, 5]])
     tested = number_tests(cells, numbers, tuples, (2, 2))
     assert tested.method_names() == ["f"]
-    assert tested.effect[0] == pytest.approx(20, abs=6)
-    assert tested.effect_sd[0] == pytest.approx(tested.effect[0] / (10 * z).std(ddof=1))
-    assert tested.ci_low[0] < tested.effect[0] < tested.ci_high[0]
+    assert tested.estimate[0] == pytest.approx(20, abs=6)
+    assert tested.estimate_sd[0] == pytest.approx(tested.estimate[0] / (10 * z).std(ddof=1))
+    assert tested.ci_low[0] < tested.estimate[0] < tested.ci_high[0]
     means = [10 * z[columns[0] == level].mean() for level in (0, 1)]
-    assert tested.effect_alone[0, 0] == pytest.approx(means[1] - means[0])
+    assert tested.estimate_alone[0, 0] == pytest.approx(means[1] - means[0])
     np.testing.assert_allclose(tested.log_p, first_test(cells, z, (2, 2)).log_p, rtol=1e-9)
     assert tested.other_log_p[0] == first_test(cells, np.exp(z), (2, 2)).log_p[0]
     assert 0 < tested.p_robust[0] < 1e-6
@@ -334,8 +343,8 @@ def test_infinite_values_have_no_effect_in_their_unit() -> None:
     values = np.where(np.arange(40) == 3, np.inf, np.arange(40.0))
     numbers = ScoredNumbers(scores=np.arange(40.0), values=values, other=None)
     tested = number_tests(_cells(columns, (2, 2)), numbers, np.array([[0, 1]]), (2, 2))
-    assert np.isnan([tested.effect[0], tested.ci_low[0], tested.effect_sd[0], tested.other_log_p[0]]).all()
-    assert np.isfinite(tested.f[0])
+    assert np.isnan([tested.estimate[0], tested.ci_low[0], tested.estimate_sd[0], tested.other_log_p[0]]).all()
+    assert np.isfinite(tested.statistic[0])
 
 
 def test_tuples_with_too_few_samples_have_p_one() -> None:

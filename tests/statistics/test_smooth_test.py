@@ -230,7 +230,7 @@ def test_second_tests_of_times_have_the_f_of_the_search():
     time = rng.exponential(np.exp(-1.2 * ((X[:, 0] > 0) ^ (X[:, 1] > 0))))
     found = interplay.interactions(X, (time, rng.random(300) < 0.6), top=3)
     tested = found.tested
-    assert corrected_p_values(tested, tested.chi2, tested.df, 1) == pytest.approx(tested.p_value, rel=1e-6)
-    plain = stats.chi2.sf(tested.chi2, tested.df)
+    assert corrected_p_values(tested, tested.statistic, tested.df, 1) == pytest.approx(tested.p_value, rel=1e-6)
+    plain = stats.chi2.sf(tested.statistic, tested.df)
     assert (plain < tested.p_value).all()
-    assert (corrected_p_values(tested, tested.chi2 / 2, tested.df, 1) > tested.p_value).all()
+    assert (corrected_p_values(tested, tested.statistic / 2, tested.df, 1) > tested.p_value).all()

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.codes.coder import Coder
@@ -54,6 +55,26 @@ class TupleCounts:
         shape = tuple(len(names) for names in self.level_names)
         has_numbers = self.numbers is None or (self.numbers.shape == (*shape, 6) and self.counts.shape[-1:] == (1,))
         return self.counts.shape[:-1] == shape and has_numbers
+
+    @property
+    def sizes(self) -> IntArray:
+        """Samples of each cell."""
+        return np.asarray(self.counts.sum(axis=-1))
+
+    @property
+    def figure(self) -> FloatArray | None:
+        """What a cell shows: the mean of numbers, or the share of the second of two classes; NaN where it is empty."""
+        if self.numbers is not None:
+            return np.asarray(self.numbers[..., 5])
+        if self.counts.shape[-1] != 2:
+            return None
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.counts[..., 1] / self.sizes)
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays that there are, by name: counts, and numbers."""
+        return {"counts": self.counts} | ({} if self.numbers is None else {"numbers": self.numbers})
 
     def is_of(self, members: IntArray, run: int, discretization: int) -> bool:
         """Say whether these are the counts of this tuple."""

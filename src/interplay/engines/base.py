@@ -197,7 +197,7 @@ class SearchInterrupted(KeyboardInterrupt):
 
     Attributes
     ----------
-    partial : MaxGains, Selection, ScreenedTuples, TestedTuples or RankedTuples
+    partial : MaxGains, Selection, ScreenedTuples, TupleTests or RankedTuples
         The maxima found until then, or the tuples listed; with several runs, those of the current one.
     done : float
         The share of all tuples, of all runs, that was searched.

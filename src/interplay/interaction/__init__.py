@@ -15,9 +15,9 @@ The path of every question: call → study → plan → search (into a sink) →
     number_screen.py        what a screen of numbers asks of tuples, and which it keeps
     product_screen.py       pairs           → those whose product of dosages may be significant; curved variables
     prospects.py            tuples          → those that a list can hold, by bounds of their p-values
-    tests.py                tuples          → TestedTuples or TestedNumbers: tests of their interactions
+    tests.py                tuples          → TupleTests: tests of their interactions
     number_tables.py        tuples          → cells of samples → tests about numbers
-    number_tuple_tests.py   tuples          → TestedNumbers of the tuples that are listed
+    number_tuple_tests.py   tuples          → TupleTests of the tuples that are listed
     best_discretization.py  p-values        → the best discretisation of each tuple
     find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little
     in_groups.py            the same for samples that belong together: permutations of whole groups' labels

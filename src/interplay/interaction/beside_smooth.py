@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
@@ -24,15 +23,13 @@ from interplay.statistics.smooth_columns import spline_columns
 #: Tests of the search, statistics and degrees of freedom of second tests → their p-values.
 PValues = Callable[[TupleTests, FloatArray, IntArray], FloatArray]
 
-Tests = TypeVar("Tests", bound=TupleTests)
-
 #: Splines that are kept, in bytes.
 _MAX_KEPT_BYTES = 1 << 28
 
 
 def beside_smooth(
     coded: CodedComparison,
-    tested: Tests,
+    tested: TupleTests,
     rows: IntArray,
     p_values: PValues,
     *,
@@ -40,7 +37,7 @@ def beside_smooth(
     omit_missing: bool = False,
     coding: str = "levels",
     n_threads: int = 1,
-) -> Tests:
+) -> TupleTests:
     """Fill in the p-values beside smooth effects of some rows; members are numbered as in `coded`."""
     is_cut = ~coded.coder.is_discrete
     rows = rows[is_cut[tested.tuples[rows]].any(axis=1)]

@@ -31,11 +31,8 @@ from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.plan import about_search
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.listed_p_values import adjust_listed
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.linkage import Linkage, make_linkage
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.study.outcomes.numbers import NumberOutcome
 
@@ -321,7 +318,6 @@ def named_result(
     provenance: dict[str, Any],
 ) -> Interactions:
     """Give the tuples names, cells and cuts."""
-    assert isinstance(tested, TestedTuples | TestedNumbers | TestedTimes)
     study, coder = task.study, coded.coder
     outcome, sizes = OutcomeCuts([], np.empty(0)), study.outcome.sizes[:0]
     if not isinstance(study.outcome, NumberOutcome):

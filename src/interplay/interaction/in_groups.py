@@ -32,10 +32,7 @@ from interplay.results.provenance import search_record
 from interplay.search.permutations import about_relabelings, allowed_relabelings, permuted_outcomes
 from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.permutations.step_down import fewest_relabelings
 from interplay.study.comparisons import Comparison
 from interplay.study.outcomes.numbers import NumberOutcome
@@ -78,14 +75,13 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
                 show(n_screens * screen.n_tuples)
         except KeyboardInterrupt:
             raise SearchInterrupted(observed, relabeled.n_done / n_screens) from None
-    tested = replace(
-        listed,
+    tested = listed.with_fields(
         log_p=np.log(own),
         # Where the search of relabelings stopped early, these are of fewer.
         p_adjusted=np.maximum(_share_reached(smallest, observed.log_p), own),
         method=np.full(len(listed), METHODS.index("permutations"), dtype=np.int64),
         # Intervals, and tests beside, are those of independent samples.
-        **{name: np.full(len(listed), np.nan) for name in _of_independent(listed)},
+        **{name: np.full(len(listed), np.nan) for name in listed.words.of_independent},
     )
 
     def judge(_: TupleTests, chi2: FloatArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -126,18 +122,9 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
     )
 
 
-def _of_independent(listed: TupleTests) -> tuple[str, ...]:
-    """Return the fields that hold for independent samples only; robust variances of times are those of groups."""
-    if isinstance(listed, TestedTimes):
-        return ("robust_adjusted",)
-    beside = ("robust_log_p", "robust_adjusted", "other_log_p", "other_adjusted")
-    of_classes = ("reri_low", "reri_high") if isinstance(listed, TestedTuples) else ()
-    return ("ci_low", "ci_high", *(beside if isinstance(listed, TestedNumbers) else of_classes))
-
-
 def _chi2(listed: TupleTests) -> FloatArray:
     """Return the statistic of each tuple on the scale of χ²."""
-    if not isinstance(listed, TestedNumbers):
+    if listed.words.corrected:
         return listed.statistic
     return np.array(
         [chi2_of_log_tail(log_p, df) if df else 0.0 for log_p, df in zip(listed.log_p, listed.df, strict=True)]
@@ -207,7 +194,7 @@ class _Counter:
         settings = self._settings
         if len(ranked.tuples) == 0:
             is_number = isinstance(self._coded.comparison.shown.outcome, NumberOutcome)
-            return (TestedNumbers if is_number else TestedTuples).none(settings.dimensions)
+            return TupleTests.none("numbers" if is_number else "classes", settings.dimensions)
         tested = make_tuple_tests(
             tables,
             [ranked.tuples[ranked.discretization == d] for d in range(settings.discretizations)],

@@ -15,10 +15,7 @@ from interplay.codes.coded import CodedComparison
 from interplay.interaction.tuple_samples import tuple_samples
 from interplay.statistics.interaction.model_test import ModelTest
 from interplay.statistics.interaction.tested_in_model import hazards_alone, tuple_in_model, with_model_tests
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 #: The screen lists p-values of residuals up to as many times the cap: more of small ones, which are far from those of
 #: the full model where these are tiny. It lists these p-values, or as many tuples, in any case.
@@ -46,7 +43,7 @@ def in_model(
     omit_missing: bool = False,
     coding: str = "levels",
     n_threads: int = 1,
-) -> TestedTuples | TestedNumbers | TestedTimes:
+) -> TupleTests:
     """Replace the tests of tuples by those of the full model of a comparison, and keep those with p ≤ `max_p`.
 
     `coded` has the outcome that is shown.
@@ -73,5 +70,4 @@ def in_model(
     found = map_in_threads(test, range(len(tested)), n_threads)
     kept = [row for row, one in enumerate(found) if one.log_p <= bar]
     tested, found = tested.chosen(np.array(kept, dtype=np.int64)), [found[row] for row in kept]
-    assert isinstance(tested, TestedTuples | TestedNumbers)
     return with_model_tests(tested, found, model, outcome, alone, n_discretizations=n_discretizations)

@@ -22,10 +22,7 @@ from interplay.search.checkpoint import describe_difference
 from interplay.search.loop import Shard
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.listed_p_values import adjust_listed
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.survival.survival_curves import MAX_TUPLES
 
 
@@ -86,7 +83,6 @@ def merged_parts(parts: list[Interactions]) -> Interactions:
     adjust = partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)
     # A tuple that is significant only by cutting numbers stays listed, as it does where nothing is merged.
     found = wanted_tuples(inside.adjusted(adjust), caps).smooth_judged(adjust, caps.level)
-    assert isinstance(found, TestedTuples | TestedNumbers | TestedTimes)
     variables = set(found.tuples.ravel().tolist())
     cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}
     counts = {(one.discretization, *one.members.tolist()): one for part in parts for one in part.counts}
@@ -110,7 +106,7 @@ def merged_parts(parts: list[Interactions]) -> Interactions:
 def _best_discretizations(tested: TupleTests) -> TupleTests:
     """Keep of every tuple the discretisation where χ², or F, gives it the smallest p-value, the first of equal ones."""
     rows = np.column_stack([tested.discretization, tested.tuples])
-    log_p = chi2_log_tail(tested.chi2, tested.df) if isinstance(tested, TestedTuples) else tested.log_p
+    log_p = chi2_log_tail(tested.statistic, tested.df) if tested.kind == "classes" else tested.log_p
     return tested.chosen(best_of_each(rows, log_p))
 
 

@@ -17,9 +17,9 @@ from interplay.base.jobs import map_in_threads
 from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import variable_cuts
 from interplay.codes.tuple_counts import TupleCounts, number_counts
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.number_tests import log_p_below, number_tests
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 #: Samples times tuples that are summed at a time: their cells stay in the cache of a core.
 _AT_ONCE = 1 << 19
@@ -83,10 +83,6 @@ class NumberTables:
         other._omitted, other._kept = self._omitted, self._kept
         return other
 
-    def none(self, dimensions: int) -> TestedNumbers:
-        """Return no tests."""
-        return TestedNumbers.none(dimensions)
-
     def log_p(self, tuples: IntArray, *, at_most: float = 0.0, n_threads: int = 1) -> FloatArray:
         """Return ln p of tuples, (n_tuples,); 0 may stand for those above `at_most`."""
         log_p = np.zeros(len(tuples))
@@ -107,7 +103,7 @@ class NumberTables:
         map_in_threads(test, list(self._parts(tuples)), n_threads)
         return log_p
 
-    def tested(self, tuples: IntArray) -> Iterator[tuple[IntArray, TestedNumbers]]:
+    def tested(self, tuples: IntArray) -> Iterator[tuple[IntArray, TupleTests]]:
         """Yield tests of some tuples, with all their effects, and their places in `tuples`."""
         self._read(np.unique(tuples))
         for places, levels in self._parts(tuples):

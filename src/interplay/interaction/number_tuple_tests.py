@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import IntArray
 from interplay.interaction.best_discretization import best_of_each
 from interplay.interaction.number_tables import NumberTables
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.interaction.tuple_tests import TupleTests
 
 #: Logarithms of p-values are equal up to this, of a tuple alone and among others.
 ROUNDING = 1e-9
@@ -25,7 +24,7 @@ def make_number_tests(
     n_wanted: int | None = None,
     n_threads: int = 1,
     tell: Callable[[int], None] | None = None,
-) -> TestedNumbers:
+) -> TupleTests:
     """Test tuples, and return those that have p ≤ `max_p`, by p-value; parameters as in `make_tuple_tests`.
 
     Of several discretisations a tuple is tested in the one that gives it the smallest p-value, which is multiplied by
@@ -42,20 +41,8 @@ def make_number_tests(
     order = order[log_p[order] <= math.log(max_p) + ROUNDING][:n_wanted]
     if tell is not None:
         tell(len(best))
-    parts = [TestedNumbers.none(tuples[0].shape[1])]
+    parts = [TupleTests.none("numbers", tuples[0].shape[1])]
     for d, one in enumerate(tables):
         chosen = rows[order[rows[order, 0] == d], 1:]
-        parts += [_of_all_discretizations(tested, more) for _, tested in one.tested(chosen)]
-    return TestedNumbers.joined(parts).by_p_value()
-
-
-def _of_all_discretizations(tested: TestedNumbers, more: float) -> TestedNumbers:
-    def least(log_p: FloatArray) -> FloatArray:
-        return np.minimum(log_p + more, 0.0)
-
-    return replace(
-        tested,
-        log_p=least(tested.log_p),
-        robust_log_p=least(tested.robust_log_p),
-        other_log_p=least(tested.other_log_p),
-    )
+        parts += [tested.multiplied(more) for _, tested in one.tested(chosen)]
+    return TupleTests.joined(parts).by_p_value()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from math import prod
 
@@ -22,9 +21,8 @@ from interplay.interaction.number_tuple_tests import make_number_tests
 from interplay.interaction.prospects import Prospects
 from interplay.statistics.interaction.interaction_test import EXACT_SLACK, chi2_log_p, chi2_log_tail
 from interplay.statistics.interaction.table_tests import tested_tables
-from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.scored_numbers import scored_numbers
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.outcomes.outcome import Outcome
 
@@ -77,7 +75,7 @@ def make_tuple_tests(
     of_part: bool = False,
     n_threads: int = 1,
     tell: Tell | None = None,
-) -> TestedTuples | TestedNumbers:
+) -> TupleTests:
     """Test tuples, and return those that have p ≤ `max_p`, by p-value.
 
     Parameters
@@ -112,7 +110,7 @@ def make_tuple_tests(
             tables, chosen, bootstrap_below, seed, n_samples=n_samples, n_threads=n_threads, tell=tell
         )
         chosen = prospects.by_chi2(max_p) if of_part else prospects.smallest(max_p, n_wanted)
-    parts = [TestedTuples.none(tuples[0].shape[1])]
+    parts = [TupleTests.none("classes", tuples[0].shape[1])]
     for d, (one, members) in enumerate(zip(tables, chosen, strict=True)):
         for places, counts in one.counted(members, at_most=_TESTED_AT_ONCE):
             tested = tested_tables(
@@ -123,14 +121,14 @@ def make_tuple_tests(
                 strata=one.has_strata,
                 n_threads=n_threads,
             )
-            log_p = np.minimum(tested.log_p + math.log(n_discretizations), 0.0)
-            parts.append(replace(tested, log_p=log_p, discretization=np.full(len(places), d)))
+            tested = tested.multiplied(math.log(n_discretizations))
+            parts.append(tested.of_discretization(np.full(len(places), d)))
             if tell is not None and max_p >= 1 and n_wanted is None:
                 tell(len(places))
-    found = TestedTuples.joined(parts)
+    found = TupleTests.joined(parts)
     is_small = found.p_value <= max_p
     if of_part:
-        is_small |= chi2_log_tail(found.chi2, found.df) <= math.log(max_p / n_discretizations * EXACT_SLACK)
+        is_small |= chi2_log_tail(found.statistic, found.df) <= math.log(max_p / n_discretizations * EXACT_SLACK)
     return found.chosen(np.flatnonzero(is_small)).by_p_value()
 
 

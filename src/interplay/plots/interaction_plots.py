@@ -14,17 +14,12 @@ from interplay.plots.survival import plot_survival
 from interplay.plots.synergies import name_nodes, spring_layout
 from interplay.plots.why import plot_tuple
 from interplay.plots.why_numbers import plot_number_tuple
-from interplay.results.interaction_table import effect_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from interplay.results.interactions import Interactions
     from interplay.statistics.interaction.tuple_tests import TupleTests
-
-
-#: The statistic of tuples: of classes, and of numbers.
-_STATISTIC = ("G²", "F")
 
 
 class InteractionPlots:
@@ -55,7 +50,7 @@ class InteractionPlots:
         residual = (
             "largest adjusted residual" if result.first is None else "adjusted residual, where it was largest first"
         )
-        ax.set_xlabel(f"{effect_in_words(result)}, 95 % interval" if has_effect else residual)
+        ax.set_xlabel(f"{result.effect_in_words}, 95 % interval" if has_effect else residual)
         if result.first is not None:
             ax.legend(frameon=False, loc="best", fontsize=8)
         ax.spines[["top", "right"]].set_visible(False)
@@ -80,9 +75,7 @@ class InteractionPlots:
         name_nodes(ax, [result.names[v] for v in nodes], place, fontsize=9)
         joined = int(result.is_significant.sum() - leads.sum())
         others = f"\n{joined} correlated tuples are not drawn" if joined else ""
-        ax.set_title(
-            f"interactions; thicker lines have larger {_STATISTIC[result.scale is not None]}{others}", fontsize=10
-        )
+        ax.set_title(f"interactions; thicker lines have larger {result.words.symbol}{others}", fontsize=10)
         return ax
 
     def why(self, row: int = 0, ax: Axes | None = None) -> Axes:
@@ -123,7 +116,7 @@ class InteractionPlots:
         """Return the members, the statistic and the p-value of a tuple."""
         result, tested = self._result, self._result.tested
         members = " × ".join(shortened(name) for name in result.members_of(row))
-        statistic = f"{_STATISTIC[result.scale is not None]} = {tested.statistic[row]:.4g}"
+        statistic = f"{result.words.symbol} = {tested.statistic[row]:.4g}"
         return f"{members}\n{statistic}, df {tested.df[row]}, adjusted p {tested.p_adjusted[row]:.2g}"
 
 

@@ -191,7 +191,7 @@ def _part(selection: Selection, verdict: Verdict, n_members: int) -> list[str]:
 def _tuples(selection: Selection, names: ReportNames) -> list[dict[str, Any]]:
     found, total = [], 0
     for counts in selection.tuple_counts:
-        total += counts.counts.size + (0 if counts.numbers is None else counts.numbers.size)
+        total += sum(array.size for array in counts.arrays.values())
         if total > MAX_CELL_NUMBERS:
             break
         found.append({
@@ -199,11 +199,15 @@ def _tuples(selection: Selection, names: ReportNames) -> list[dict[str, Any]]:
             "run": counts.run,
             "discretization": counts.discretization,
             "levels": [[_cut(level, 40) for level in levels] for levels in counts.level_names],
-            "counts": counts.counts.ravel().tolist(),
-            **({} if counts.numbers is None else {"numbers": numbers(counts.numbers, 5)}),
+            **{name: _short(array) for name, array in counts.arrays.items()},
             **_curves(selection, counts),
         })  # fmt: skip
     return found
+
+
+def _short(array: npt.NDArray[Any]) -> list[Any]:
+    """Return whole numbers as they are, and others rounded."""
+    return array.ravel().tolist() if array.dtype.kind == "i" else numbers(array, 5)
 
 
 def _curves(selection: Selection, counts: TupleCounts) -> dict[str, Any]:

@@ -19,12 +19,10 @@ from interplay.report.page import embedded_json, filled_page, joined_scripts
 from interplay.report.search_words import ADJUSTMENTS
 from interplay.report.survival_content import named_curves
 from interplay.report.tagging_section import tagging_methods, tagging_section
-from interplay.results.interaction_table import cell_in_words, effect_in_words
+from interplay.results.interaction_table import cell_in_words
 from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.tagging import EXPLAINED
 
 if TYPE_CHECKING:
@@ -84,7 +82,7 @@ def interactions_page(result: Interactions) -> str:
         cells=_cells_section(result),
         cells_link='      <a href="#cells">Cells</a>\n' if len(result) else "",
         methods=escape(methods_words(result)),
-        statistic="F" if result.scale is not None else "G²",
+        statistic=result.words.symbol,
     )
 
 
@@ -92,10 +90,7 @@ def _cells_section(result: Interactions) -> str:
     """Return the figures of the first tuples; nothing where no tuple is listed."""
     if len(result) == 0:
         return ""
-    shown, compared = ("share", "log odds change") if result.scale is None else ("mean", "mean changes")
-    if result.is_of_times:
-        shown, compared = "mean residual", "log hazard changes"
-    about = f"Orange cells have a larger {shown} than all samples together, blue cells a smaller one."
+    about = f"Orange cells have a larger {result.words.cell} than all samples together, blue cells a smaller one."
     if len(result.class_sizes) > 2:
         about = "Cells list the samples of each class, and all samples (n)."
     curves = _ABOUT_CURVES if result.survival_curves else ""
@@ -103,7 +98,7 @@ def _cells_section(result: Interactions) -> str:
     return (
         '<section id="cells" aria-labelledby="cells-title">\n  <h2 id="cells-title">Cell by cell</h2>\n  '
         f'<p class="about">{about} If '
-        f"effects only add up, the {compared} by the same amount in every row.{curves}</p>\n"
+        f"effects only add up, the {result.words.cell_change} by the same amount in every row.{curves}</p>\n"
         f'  <div class="figures">\n{cards}\n  </div>\n</section>\n'
     )
 
@@ -116,16 +111,13 @@ def methods_words(result: Interactions) -> str:
 def _smooth_words(result: Interactions) -> str:
     if not result.tests_cuts:
         return ""
-    if isinstance(result.tested, TestedTuples):
-        models = "logistic models" if len(result.class_sizes) == 2 else "multinomial models"
-        other = ", and p < {level:g} with probits in place of log odds" if len(result.class_sizes) == 2 else ""
-    else:
-        models = "Cox models" if "survival" in result.provenance else "linear models"
-        other = ", and p < {level:g} on the values of the outcome" if result.scale == "ranks" else ""
+    n_classes, level = len(result.class_sizes), OTHER_SCALE_SHARE * result.settings["level"]
+    has_other = n_classes == 2 or result.scale == "ranks"
+    other = f", and p < {level:g} {result.words.other_link}" if has_other else ""
     return (
         " Significant tuples with numbers that were cut were tested again beside natural cubic splines of these "
-        f"numbers (four degrees of freedom each), by nested {models}; an interaction had to be significant there as "
-        f"well{other.format(level=OTHER_SCALE_SHARE * result.settings['level'])}."
+        f"numbers (four degrees of freedom each), by nested {result.words.model_of(n_classes)} models; an interaction "
+        f"had to be significant there as well{other}."
     )
 
 
@@ -141,32 +133,19 @@ def _search_words(result: Interactions) -> str:
     cut = f"{searched}. {levels}"
     if result.provenance.get("model"):
         return f"{cut}{_full_model(result)}"
-    model = cut + (
-        "The null hypothesis of a tuple is the log-linear model that contains all terms of proper subsets of its "
-        "members; the test statistic is the likelihood ratio G²"
-        if result.scale is None
-        else _number_model(result)
-    )
+    said = result.words
+    null = said.hypothesis_of_products if result.settings.get("coding") == "dosage" else ""
+    scores = said.scale_names.get(result.scale or "")
+    model = cut + (null or said.hypothesis).format(scores=scores, fewest=FEWEST_IN_CELL)
     if result.is_permuted:
-        ranked = "χ² at the effective degrees of freedom" if result.scale is None else "the p-value of F"
         return (
-            f"{model}, ranked by {ranked}. Samples belonged to "
+            f"{model}, ranked by {said.ranked}. Samples belonged to "
             f"{result.provenance['groups']['n_groups']} groups and are not independent. Therefore p-values come from "
             f"{result.permutations_in_words()}; the search was repeated for each permutation. They were adjusted for "
             f"all {result.n_tests:,} tuples by the single-step minP procedure (Westfall and Young, 1993). The smallest "
             f"possible p-value was {result.provenance['groups']['smallest_p']:.3g}."
         )
-    if result.scale is not None:
-        return (
-            f"{model}. {_adjustment(result)} Robust p-values are those of Wald tests with HC3 "
-            "variances, compared with F at Johansen's degrees of freedom; confidence intervals have HC3 variances, too."
-        )
-    return (
-        f"{model}. With two levels and two classes, p-values are exact (Zelen's test). Elsewhere a p-value is the "
-        "larger of two: that of χ² at the effective degrees of freedom, and that of a parametric bootstrap (Bartlett's "
-        f"correction, 200 tables). {_adjustment(result)} Confidence intervals of log odds ratios are "
-        "Woolf's, with ½ added to every count."
-    )
+    return f"{model}. {said.p_values.format(adjustment=_adjustment(result))}"
 
 
 def _adjustment(result: Interactions) -> str:
@@ -193,30 +172,13 @@ def _full_model(result: Interactions) -> str:
     )
 
 
-def _number_model(result: Interactions) -> str:
-    """Describe the tests of an outcome of numbers."""
-    scores = "normal scores of its ranks" if result.scale == "ranks" else "its values"
-    if result.settings.get("coding") == "dosage":
-        return (
-            f"The outcome is a number, compared by {scores}. Levels are dosages: the null hypothesis of a tuple is the "
-            "linear model of the products of all proper subsets of its members; the product of all is tested by F"
-        )
-    return (
-        f"The outcome is a number, compared by {scores}. The null hypothesis of a tuple is that the means of its cells "
-        "are sums of functions of proper subsets of its members; it is tested by F. Cells of fewer than "
-        f"{FEWEST_IN_CELL} samples (more, where most samples have one value) are no part of the hypothesis"
-    )
-
-
 def _table(result: Interactions) -> str:
     if len(result) == 0:
         return _nearest(result)
     has_effect = bool(np.isfinite(result.tested.estimate).any())
-    named = "log odds ratio" if isinstance(result.tested, TestedTuples) else effect_in_words(result)
-    effect = _effect_names(result, named)
-    before = "log odds, first" if isinstance(result.tested, TestedTuples) else "effect, first"
-    first = [] if result.first is None else ["p, first", *([before] if has_effect else [])]
-    statistic = "G²" if result.scale is None else "F"
+    statistic = result.words.symbol
+    effect = _effect_names(result, result.words.effect_head or result.effect_in_words)
+    first = [] if result.first is None else ["p, first", *([result.words.effect_first] if has_effect else [])]
     beside = ["p robust", "scales"] if _has_tests_beside(result) else []
     names = ["members", statistic, "df", "p", "p adjusted", "verdict", "method", *beside, *effect, *first]
     head = "".join(_th(name, statistic) for name in names)
@@ -241,9 +203,8 @@ def _nearest(result: Interactions) -> str:
     nearest = result.smallest
     if nearest is None or not len(nearest):
         return '<p class="about">No tuple is listed.</p>'
-    statistic = "G²" if result.scale is None else "F"
     head = "".join(f'<th scope="col"{_RIGHT * (place > 0)}>{name}</th>'
-                   for place, name in enumerate(["members", statistic, "df", "p", "p adjusted"]))  # fmt: skip
+                   for place, name in enumerate(["members", result.words.symbol, "df", "p", "p adjusted"]))  # fmt: skip
     rows = "\n".join(
         "<tr>"
         + _td(" × ".join(printable(name) for name in result.names_of(nearest.tuples[row])), names=True)
@@ -290,13 +251,13 @@ def _effect_of(result: Interactions, row: int) -> list[str]:
 
 
 def _has_tests_beside(result: Interactions) -> bool:
-    return isinstance(result.tested, TestedNumbers) and not result.is_permuted
+    return bool(result.words.shown_beside) and not result.is_permuted
 
 
 def _beside(result: Interactions, row: int) -> list[str]:
     """Return the cells about other tests of an outcome of numbers."""
     tested = result.tested
-    if not isinstance(tested, TestedNumbers) or not _has_tests_beside(result):
+    if not _has_tests_beside(result):
         return []
     scales = result.table["scales"][row]
     return [_td(f"{tested.p_robust[row]:.2g}", extra=True), _td(scales or "–", names=True, extra=True)]
@@ -381,7 +342,7 @@ def _grid(result: Interactions, counts: TupleCounts, members: list[str]) -> str:
     """Return the cells as a table: levels of the last member in columns, of all others in rows."""
     labels = result.outcome.labels
     shape = counts.counts.shape[:-1]
-    cell_of = _mean_cells(counts) if counts.numbers is not None else _class_cells(counts, len(labels))
+    cell_of = _class_cells(counts, len(labels)) if labels else _mean_cells(counts)
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in counts.level_names[-1])
     lines = []
     for index in np.ndindex(*shape[:-1]):
@@ -389,11 +350,10 @@ def _grid(result: Interactions, counts: TupleCounts, members: list[str]) -> str:
         cells = "".join(cell_of((*index, last)) for last in range(shape[-1]))
         lines.append(f"<tr>{heads}{cells}</tr>")
     tops = "".join(f'<th scope="col">{escape(name)}</th>' for name in members[:-1])
-    what = f"share of {printable(labels[1])}" if len(labels) == 2 else "samples of " + ", ".join(map(printable, labels))
-    if counts.numbers is not None:
-        what = f"mean of {printable(result.provenance['target'] or 'the outcome')}, and its quartiles"
-        if result.is_of_times:
-            what = "mean residual (events seen minus expected), and its quartiles"
+    name = labels[1] if labels else result.provenance["target"] or "the outcome"
+    what = result.words.cell_caption.format(name=printable(name))
+    if len(labels) > 2:
+        what = "samples of " + ", ".join(map(printable, labels))
     head = (
         f'<tr>{tops}<th scope="colgroup" colspan="{shape[-1]}">{escape(members[-1])}</th></tr>'
         f"<tr>{'<td></td>' * (len(shape) - 1)}{columns}</tr>"

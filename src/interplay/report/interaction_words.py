@@ -80,25 +80,15 @@ def _strongest(result: Interactions) -> str:
 
 def _extreme_cells(result: Interactions, counts: TupleCounts) -> str:
     """Say where the class, or the mean, is largest and smallest among the cells of a tuple."""
-    sizes = counts.counts.sum(axis=-1) if counts.numbers is None else counts.counts[..., 0]
-    labels = result.outcome.labels
-    if counts.numbers is not None:
-        values, name = counts.numbers[..., 5], printable(result.provenance.get("target") or "the outcome")
-        of_what = "The mean residual (events seen minus expected)" if result.is_of_times else "The mean of {name}"
-        say = of_what + " is {high:.3g} where {where}, and {low:.3g} where {there}."
-    elif len(labels) == 2:
-        with np.errstate(invalid="ignore"):
-            values = counts.counts[..., 1] / sizes
-        name = printable(labels[1])
-        say = "The share of {name} is {high:.0%} where {where}, and {low:.0%} where {there}."
-    else:
+    values, labels = counts.figure, result.outcome.labels
+    if values is None:
         return ""
-    known = np.where(sizes > 0, values, np.nan)
+    known = np.where(counts.sizes > 0, values, np.nan)
     if not np.isfinite(known).any():
         return ""
     top, bottom = (np.unravel_index(int(pick(known)), known.shape) for pick in (np.nanargmax, np.nanargmin))
-    return say.format(
-        name=name,
+    return result.words.extremes.format(
+        name=printable(labels[1]) if labels else printable(result.provenance.get("target") or "the outcome"),
         high=float(known[top]),
         low=float(known[bottom]),
         where=_cell(result, counts, top),

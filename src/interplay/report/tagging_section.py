@@ -60,9 +60,7 @@ def tagging_methods(result: Interactions) -> str:
     window, dense = tagged.about.get("window"), tagged.about.get("dense")
     near = "the columns most correlated with a member" if window is None else f"columns within {window:g} of a member"
     more = ", also of a denser table" if dense else ""
-    models = "logistic" if len(result.class_sizes) == 2 else "multinomial"
-    if result.is_of_times or result.scale is not None:
-        models = "Cox" if result.is_of_times else "linear"
+    models = result.words.model_of(len(result.class_sizes))
     names = [printable(name) for name in tagged.about.get("covariates", [])]
     given = f"{', '.join(names)} and " if names else ""
     return (

@@ -35,15 +35,9 @@ def verdict_sentence(verdict: Verdict, part: Sequence[str] = (), where: str = ""
     numbers = []
     if not math.isnan(verdict.p_adjusted):
         numbers.append(f"adjusted p {p_text(verdict.p_adjusted)}")
-    if verdict.verdict == INTERACTION and not math.isnan(verdict.log_or):
-        odds, low, high = (_signed(value) for value in (verdict.log_or, verdict.ci_low, verdict.ci_high))
-        numbers.append(f"log odds ratio {odds}, 95 % interval {low} to {high}")
-    if verdict.verdict == INTERACTION and not math.isnan(verdict.log_hr):
-        hazard, low, high = (_signed(value) for value in (verdict.log_hr, verdict.ci_low, verdict.ci_high))
-        numbers.append(f"log hazard ratio {hazard}, 95 % interval {low} to {high}")
-    if verdict.verdict == INTERACTION and not math.isnan(verdict.effect):
-        effect, low, high = (_signed(value) for value in (verdict.effect, verdict.ci_low, verdict.ci_high))
-        numbers.append(f"difference of differences {effect}, 95 % interval {low} to {high}")
+    if verdict.verdict == INTERACTION and not math.isnan(verdict.estimate):
+        effect, low, high = (_signed(value) for value in (verdict.estimate, verdict.ci_low, verdict.ci_high))
+        numbers.append(f"{verdict.words.effect_short} {effect}, 95 % interval {low} to {high}")
     if verdict.verdict == INTERACTION and verdict.cell.is_known and where:
         numbers.append(f"clearest where {where}: {_cell_in_words(verdict)}")
     meaning = MEANINGS[verdict.verdict]
@@ -60,7 +54,7 @@ def verdict_sentence(verdict: Verdict, part: Sequence[str] = (), where: str = ""
 def _cell_in_words(verdict: Verdict) -> str:
     """Return how much a cell departs from separate effects."""
     cell = verdict.cell
-    if cell.class_ < 0:
+    if not verdict.words.is_ratio:
         size, low, high = (_signed(value) for value in (cell.effect, cell.low, cell.high))
         return f"mean {size} beside separate effects, 95 % interval {low} to {high}"
     size, low, high = (f"{math.exp(min(value, 700.0)):.3g}" for value in (cell.effect, cell.low, cell.high))

@@ -43,8 +43,7 @@ def _cells(result: Interactions, row: int) -> list[tuple[tuple[int, ...], int, s
 def _outcome(result: Interactions, counts: TupleCounts, cell: tuple[int, ...]) -> tuple[str, str]:
     if counts.numbers is not None:
         mean = float(counts.numbers[cell][5])
-        what = "mean residual" if result.is_of_times else "mean"
-        return f"{what} {number_text(mean)}", repr(round(mean, 6))
+        return f"{result.words.cell} {number_text(mean)}", repr(round(mean, 6))
     in_cell = counts.counts[cell]
     labels = result.outcome.labels
     if len(labels) == 2:

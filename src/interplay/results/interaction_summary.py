@@ -10,12 +10,10 @@ import numpy as np
 
 from interplay.base.text import printable, tuples_in_words
 from interplay.results import summary_words as words
-from interplay.results.interaction_table import effect_name, effects_as_text, statistic_name
+from interplay.results.interaction_table import effects_as_text
 from interplay.statistics.interaction.additive_effect import OPPOSITE
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE, RobustTupleTests
+from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE
 from interplay.statistics.number_interaction.scale_words import BOTH, OTHER_SCALE, UNCLEAR
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,37 +108,19 @@ def _on_sparse_tuples(found: Interactions) -> str:
 
 
 def _on_variances(found: Interactions) -> str:
-    tested = found.tested
-    if not isinstance(tested, RobustTupleTests) or found.is_permuted:
+    if not found.words.robust_lost or found.is_permuted:
         return ""
     n_found = int(found.is_significant.sum())
-    n_lost = int((found.is_significant & ~tested.holds_robust(found.settings["level"])).sum())
-    if not n_lost:
-        return ""
-    if isinstance(tested, TestedTimes):
-        return (
-            f"{n_lost} of {n_found} significant tuples {_are(n_lost)} not significant with robust variances (p_robust, "
-            "Lin and Wei): hazards that are not proportional, or cells with few events, may be all there is."
-        )
-    return (
-        f"{n_lost} of {n_found} significant tuples {_are(n_lost)} not significant where cells may differ in their "
-        "variances (p_robust, HC3): unequal spread of the outcome, or cells with few samples, may be all there is."
-    )
+    n_lost = int((found.is_significant & ~found.tested.holds_robust(found.settings["level"])).sum())
+    return found.words.robust_lost.format(n_lost=n_lost, n_found=n_found, are=_are(n_lost)) if n_lost else ""
 
 
 def _on_scales(found: Interactions) -> str:
     """Say on which scales the significant tuples interact."""
-    tested, scale = found.tested, found.scale
-    if found.is_permuted or isinstance(tested, TestedTimes) or not found.is_significant.any():
+    if found.is_permuted or not found.words.scales or not found.is_significant.any():
         return ""
-    if isinstance(tested, TestedNumbers):
-        words, names = (
-            tested.scales(scale or "ranks", found.settings["level"]),
-            f"{scale} and {OTHER_SCALE[scale or 'ranks']}",
-        )
-        column = "p_other_scale"
-    else:
-        words, names, column = tested.scales(found.settings["level"]), "log odds and risks", "reri"
+    words = found.tested.scales(found.settings["level"], found.scale)
+    names = found.words.scales.format(scale=found.scale, other=OTHER_SCALE.get(found.scale or ""))
     kept = [word for word, is_one in zip(words, found.is_significant.tolist(), strict=True) if is_one and word]
     if not kept:
         return ""
@@ -149,7 +129,7 @@ def _on_scales(found: Interactions) -> str:
     parts += [f"{n} {_SCALES_IN_WORDS.get(word, f'on {word}')}" for word, n in counts.items()]
     on_one = " Whether effects interact depends on the scale of the outcome." * (counts.total() > 0)
     compared = "" if len(kept) == found.is_significant.sum() else " that were compared on two scales"
-    return f"Significant tuples{compared} interact: {', '.join(parts)} ({column}).{on_one}"
+    return f"Significant tuples{compared} interact: {', '.join(parts)} ({found.words.scale_column}).{on_one}"
 
 
 #: How many tuples are said to be so, where "on …" does not say it.
@@ -228,17 +208,17 @@ def summary_html(found: Interactions) -> str:
 
 
 def _shown_rows(found: Interactions) -> pd.DataFrame:
-    has_effect, name = bool(np.isfinite(found.tested.estimate).any()), effect_name(found.tested)
+    has_effect, name = bool(np.isfinite(found.tested.estimate).any()), found.words.effect
     in_cells = bool(np.isfinite(found.tested.residual).any())
     interval = ["ci_low", "ci_high"] if np.isfinite(found.tested.ci_low).any() else []  # none by permutations
     effect = ["residual"] if not has_effect else [name, *interval]
     effect = [_EFFECT, "cell"] if in_cells and np.isfinite(found.tested.cell_effect).any() else effect
     effect += ["cell"] if in_cells and "cell" not in effect else []
     first = [] if found.first is None else ["first_p_value", *([f"first_{name}"] if has_effect else [])]
-    beside = ["p_robust", "scales"] if found.scale is not None and not found.is_permuted else []
+    beside = () if found.is_permuted else found.words.shown_beside
     smooth = ["p_smooth"] if np.isfinite(found.tested.smooth_log_p).any() else []
-    statistic = statistic_name(found.tested)
-    columns = ["members", statistic, "df", "p_value", "p_adjusted", *smooth, "method", *beside, *effect, *first]
+    test = [found.words.statistic, "df", "p_value", "p_adjusted", *smooth, "method"]
+    columns = ["members", *test, *beside, *effect, *first]
     rows = found.table.head(words.ROWS_SHOWN)
     rows = rows.assign(**{_EFFECT: [effects_as_text(found, row) for row in range(len(rows))]})[columns]
     return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])

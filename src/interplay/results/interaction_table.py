@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray
 from interplay.base.checks import needing
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,28 +20,31 @@ if TYPE_CHECKING:
 
 def interaction_columns(result: Interactions) -> dict[str, Any]:
     """Return the columns of `Interactions.table`."""
-    tested = result.tested
+    tested, words = result.tested, result.words
     rows = range(len(tested))
-    of_kind = _of_kind(result)
+    of_pairs = words.of_pairs if any(np.isfinite(getattr(tested, name)).any() for name in words.of_pairs[:1]) else ()
     columns: dict[str, Any] = {
         "members": [result.members_of(row) for row in rows],
-        **of_kind.statistic,
+        words.statistic: tested.statistic,
+        "df": tested.df,
+        **({} if tested.df_residual is None else {"df_residual": tested.df_residual}),
         "p_value": tested.p_value,
         "p_adjusted": tested.p_adjusted,
         **_smooth_columns(result),
         "significant": result.is_significant,
         "method": tested.method_names(),
-        **of_kind.beside,
-        of_kind.effect_name: tested.estimate,
+        # From permutations, columns that take samples as independent are left out.
+        **_named(result, words.beside_permuted if result.is_permuted else words.beside),
+        words.effect: tested.estimate,
         "ci_low": tested.ci_low,
         "ci_high": tested.ci_high,
-        **of_kind.more,
+        **_named(result, (*of_pairs, *words.more)),
         "residual": tested.residual,
         "cell": [cell_in_words(result, row) for row in rows],
         **_cell_effects(tested),
         "n_samples": tested.n_samples,
     }
-    of_members = {"gain": tested.gain, "alone": tested.gain_alone, of_kind.effect_name: of_kind.effect_alone}
+    of_members = {"gain": tested.gain, "alone": tested.gain_alone, words.effect: tested.estimate_alone}
     for name, values in of_members.items():
         columns |= {f"{name}_{place + 1}": values[:, place] for place in range(result.dimensions)}
     if result.settings["discretizations"] > 1:
@@ -53,9 +52,20 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
     return columns
 
 
+def _named(result: Interactions, names: Sequence[str]) -> dict[str, Any]:
+    """Return columns that some kinds of outcomes have."""
+    tested, level = result.tested, result.settings["level"]
+    made: dict[str, Any] = {"effect_sd": tested.estimate_sd}
+    if "holds_robust" in names:
+        made["holds_robust"] = tested.holds_robust(level)
+    if "scales" in names:
+        made["scales"] = tested.scales(level, result.scale)
+    return {name: made[name] if name in made else getattr(tested, name) for name in names}
+
+
 def _cell_effects(tested: TupleTests) -> dict[str, Any]:
     """Return the effects in the cells that depart most, where members or the outcome have more than two levels."""
-    if not np.isfinite(tested.residual).any() or isinstance(tested, TestedTimes):
+    if not np.isfinite(tested.residual).any() or not tested.words.has_cell_effects:
         return {}
     return {"cell_effect": tested.cell_effect, "cell_low": tested.cell_low, "cell_high": tested.cell_high}
 
@@ -72,76 +82,13 @@ def _smooth_columns(result: Interactions) -> dict[str, Any]:
     }
 
 
-class _Columns(NamedTuple):
-    """Columns of one kind of outcome: the statistic, other tests, the name of the effect, what follows it."""
-
-    statistic: dict[str, Any]
-    beside: dict[str, Any]
-    effect_name: str
-    more: dict[str, Any]
-    effect_alone: FloatArray
-
-
-def _of_kind(result: Interactions) -> _Columns:
-    tested = result.tested
-    if isinstance(tested, TestedTuples):
-        return _of_classes(result, tested)
-    if isinstance(tested, TestedTimes):
-        robust = {"p_robust": tested.p_robust, "holds_robust": tested.holds_robust(result.settings["level"])}
-        beside = {"p_robust": tested.p_robust} if result.is_permuted else robust
-        return _Columns({"chi2": tested.chi2, "df": tested.df}, beside, "log_hr", {}, tested.log_hr_alone)
-    return _of_numbers(result, tested)
-
-
-def _of_classes(result: Interactions, tested: TestedTuples) -> _Columns:
-    statistic = {"chi2": tested.chi2, "df": tested.df}
-    more: dict[str, Any] = {}
-    if np.isfinite(tested.reri).any():
-        more = {"reri": tested.reri, "reri_low": tested.reri_low, "reri_high": tested.reri_high}
-        more["scales"] = tested.scales(result.settings["level"])
-    return _Columns(statistic, {"min_expected": tested.min_expected}, "log_or", more, tested.log_or_alone)
-
-
-def _of_numbers(result: Interactions, tested: TestedNumbers) -> _Columns:
-    level = result.settings["level"]
-    beside = {
-        "p_robust": tested.p_robust,
-        "holds_robust": tested.holds_robust(level),
-        "p_other_scale": tested.p_other,
-        "scales": tested.scales(result.scale or "ranks", level),
-    }
-    statistic = {"f": tested.f, "df": tested.df, "df_residual": tested.df_residual}
-    beside = {} if result.is_permuted else beside  # these take samples as independent
-    return _Columns(statistic, beside, "effect", {"effect_sd": tested.effect_sd}, tested.effect_alone)
-
-
-def effect_name(tested: TupleTests) -> str:
-    """Return the name of the column with the size of the effect."""
-    if isinstance(tested, TestedTimes):
-        return "log_hr"
-    return "log_or" if isinstance(tested, TestedTuples) else "effect"
-
-
-def effect_in_words(result: Interactions) -> str:
-    """Return the effect of tuples, as axes and columns of a report name it."""
-    if result.is_of_times:
-        return "log hazard ratio of the interaction"
-    if result.scale is None:
-        return "log odds ratio of the interaction"
-    return "coefficient of the product" if result.settings.get("coding") == "dosage" else "difference of differences"
-
-
-def statistic_name(tested: TupleTests) -> str:
-    """Return the name of the column with the test statistic."""
-    return "f" if isinstance(tested, TestedNumbers) else "chi2"
-
-
 def first_columns(result: Interactions) -> dict[str, Any]:
     """Return the columns of a replication about the samples in which the tuples were found."""
     first, tested = result.first, result.tested
     assert first is not None
-    names = (statistic_name(first), "p_value", "p_adjusted", effect_name(first), "ci_low", "ci_high")
-    columns = {f"first_{name}": getattr(first, name) for name in names}
+    said = {"statistic": first.words.statistic, "estimate": first.words.effect}
+    names = ("statistic", "p_value", "p_adjusted", "estimate", "ci_low", "ci_high")
+    columns = {f"first_{said.get(name, name)}": getattr(first, name) for name in names}
     return columns | {"same_direction": _same_direction(first, tested)}
 
 
@@ -160,7 +107,7 @@ def cell_in_words(result: Interactions, row: int) -> str:
     if strata:
         parts.append(f"stratum {strata[tested.residual_stratum[row]]}")
     where = ", ".join(parts)
-    if not isinstance(tested, TestedTuples):
+    if tested.residual_class is None:
         return where
     return f"{where}: {result.outcome.labels[tested.residual_class[row]]}"
 
@@ -215,7 +162,7 @@ def interaction_graph(result: Interactions, *, only_significant: bool, only_lead
             "weight": float(tested.statistic[row]),
             "p_value": float(tested.p_value[row]),
             "p_adjusted": float(tested.p_adjusted[row]),
-            effect_name(tested): float(tested.estimate[row]),
+            tested.words.effect: float(tested.estimate[row]),
         } | ({} if leads is None else {"lead": bool(leads[row])})
         for one, other in combinations(members, 2):
             if not graph.has_edge(one, other):

@@ -30,11 +30,10 @@ from interplay.results.interaction_terms import interaction_terms
 from interplay.results.result import Result
 from interplay.results.tagged import Tagging
 from interplay.statistics.clumps import DEFAULT_R2
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.linkage import FLOOR, Linkage
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves
+from interplay.study.outcomes.words import Words
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -51,7 +50,7 @@ class Interactions(Result):
     ----------
     names : list of str
         Names of all variables, in the order of the input.
-    tested : TestedTuples or TestedNumbers
+    tested : TupleTests
         The tuples that are listed, smallest p-value first; ``.table`` shows them with names.
     n_tests : int
         Number of tuples that were searched, for which p-values are adjusted; in a replication, of tuples that were
@@ -71,12 +70,12 @@ class Interactions(Result):
     provenance : dict
         Date, name of the target, data fingerprint, sizes of the strata, engine, versions, seconds; of a run of the
         command line also the file, the columns that were left out, and the command that repeats it.
-    first : TestedTuples, TestedNumbers or None
+    first : TupleTests or None
         In a replication, or with `holdout`: the same tuples in the samples in which they were found, in the same order.
     is_exhaustive : bool
         Whether the list contains every searched tuple with a p-value as small as the listed ones. False for a
         selection, which tests only the tuples of its relevant variables.
-    smallest : TestedTuples, TestedNumbers, TestedTimes or None
+    smallest : TupleTests or None
         The tuples with the smallest p-values, where nothing is significant, nothing else was asked for and the search
         was short.
     linkage : Linkage or None
@@ -90,7 +89,7 @@ class Interactions(Result):
     """
 
     names: Annotated[list[str], Check("n_vars")]
-    tested: TestedTuples | TestedNumbers | TestedTimes
+    tested: TupleTests
     n_tests: int
     outcome: OutcomeCuts
     class_sizes: dict[str, int]
@@ -98,9 +97,9 @@ class Interactions(Result):
     counts: tuple[TupleCounts, ...]
     settings: dict[str, Any]
     provenance: dict[str, Any]
-    first: TestedTuples | TestedNumbers | TestedTimes | None = None
+    first: TupleTests | None = None
     is_exhaustive: bool = True
-    smallest: TestedTuples | TestedNumbers | TestedTimes | None = None
+    smallest: TupleTests | None = None
     linkage: Linkage | None = None
     tagged: Tagging | None = None
     clump_r2: Annotated[float, Check(above=0, high=1)] = DEFAULT_R2
@@ -117,12 +116,18 @@ class Interactions(Result):
     @property
     def scale(self) -> str | None:
         """The scale on which an outcome of numbers was tested, "ranks" or "values"; None for classes and times."""
-        return (self.settings.get("scale") or "ranks") if isinstance(self.tested, TestedNumbers) else None
+        return (self.settings.get("scale") or "ranks") if self.words.scale_names else None
 
     @property
-    def is_of_times(self) -> bool:
-        """Whether the outcome is times that may be censored."""
-        return isinstance(self.tested, TestedTimes)
+    def words(self) -> Words:
+        """What tables and reports say of this kind of outcome."""
+        return self.tested.words
+
+    @property
+    def effect_in_words(self) -> str:
+        """The effect of tuples, as axes and columns of a report name it."""
+        has_products = self.settings.get("coding") == "dosage"
+        return self.words.product_in_words if has_products else self.words.effect_in_words
 
     @property
     def has_cuts(self) -> bool:
@@ -270,7 +275,7 @@ class Interactions(Result):
         for curves in self.survival_curves:
             if curves.is_of(counts.members, counts.run, counts.discretization):
                 return curves
-        if "survival" not in self.provenance:
+        if not self.words.has_curves:
             raise ValueError("survival curves need an outcome that is a time: y=(time, event)")
         raise ValueError(
             f"the survival curves of row {shown(row)} are not stored: a result stores them for the first {MAX_TUPLES} "

@@ -14,7 +14,6 @@ from interplay.results.combined import Combined
 from interplay.results.interactions import Interactions
 from interplay.results.selection import Selection
 from interplay.statistics.arm_p_values import ArmPValues
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
@@ -91,7 +90,7 @@ def is_interactions(result: Interactions) -> bool:
         and tested.tuples.shape[1] == result.settings["dimensions"]
         and result.n_tests >= len(tested)
         and len(result.class_sizes) == n_classes
-        and (n_classes >= 2 if isinstance(tested, TestedTuples) else n_classes == 0)
+        and (n_classes == 0 if tested.residual_class is None else n_classes >= 2)
         and have_types(_NO_OUTCOME | result.provenance.get("outcome", {}), _OUTCOME)
         and result.settings.get("scale") in (None, *SCALE_CHOICES)
         and _are_sites(result.provenance)
@@ -178,7 +177,7 @@ def _are_places(result: Interactions, n_classes: int) -> bool:
 
 def _are_classes(tested: TupleTests, n_classes: int) -> bool:
     """Say whether the classes of residuals exist; numbers have none."""
-    if not isinstance(tested, TestedTuples):
+    if tested.residual_class is None:
         return True
     known = np.isnan(tested.residual) | (tested.residual_class >= 0)
     return _are_within(tested.residual_class, -1, n_classes) and bool(known.all())
@@ -186,7 +185,7 @@ def _are_classes(tested: TupleTests, n_classes: int) -> bool:
 
 def _are_alike(first: TupleTests, tested: TupleTests) -> bool:
     """Say whether two tests are of the same tuples, and of one kind of outcome."""
-    return type(first) is type(tested) and np.array_equal(first.tuples, tested.tuples)
+    return first.kind == tested.kind and np.array_equal(first.tuples, tested.tuples)
 
 
 def _are_within(numbers: IntArray, low: int, limit: int) -> bool:

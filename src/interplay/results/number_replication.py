@@ -11,6 +11,7 @@ import numpy as np
 from interplay.base.arrays import IntArray, in_unit
 from interplay.codes.cuts import NO_LEVEL
 from interplay.codes.tuple_counts import MAX_NUMBERS, TupleCounts, counts_in_cells
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.cell_moments import cell_moments
 from interplay.statistics.number_interaction.effect import (
     LargestResidual,
@@ -20,7 +21,6 @@ from interplay.statistics.number_interaction.effect import (
 )
 from interplay.statistics.number_interaction.number_tests import number_tests
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers, scored_numbers
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.strata import Strata
 
@@ -36,7 +36,7 @@ def replicated_numbers(
     level_names: list[list[str]],
     outcome: NumberOutcome,
     strata: Strata | None,
-) -> tuple[TestedNumbers, TupleCounts | None]:
+) -> tuple[TupleTests, TupleCounts | None]:
     """Test the tuple in a row of `first`; `codes` are the levels of its members, `NO_LEVEL` where there is none.
 
     Ranks are those among all new samples, also where some have no level of a member and are left out of the test.
@@ -69,12 +69,12 @@ def replicated_numbers(
 def _at_first_cell(
     first: Interactions,
     row: int,
-    tested: TestedNumbers,
+    tested: TupleTests,
     cells: IntArray,
     numbers: ScoredNumbers,
     shape: tuple[int, ...],
     strata: Strata | None,
-) -> TestedNumbers:
+) -> TupleTests:
     """Put in the new residual of the cell whose residual was the largest in the first samples."""
     found, labels = first.tested, list(first.provenance["strata"])
     label = labels[found.residual_stratum[row]] if labels else None

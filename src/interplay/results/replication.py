@@ -32,9 +32,7 @@ from interplay.statistics.interaction.tested_in_model import (
     tuple_in_model,
     with_model_tests,
 )
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.study.covariates import make_covariates
 from interplay.study.full_model import null_residuals
@@ -165,21 +163,23 @@ def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | Non
 
 def _outcome_in(first: Interactions, study: Study) -> Outcome:
     """Return the outcome of new samples; of times the residuals, or these cut as the first ones were."""
-    if study.survival is not None and first.is_of_times:
+    if study.survival is not None and first.words.has_curves:
         return null_residuals(study.survival, study.strata)
     return outcome_of(first, study.y, study.n_samples, study.strata)
 
 
 def _test_all(
     first: Interactions, study: Study, number_of: dict[str, int]
-) -> tuple[TestedTuples | TestedNumbers | TestedTimes, list[TupleCounts | None], dict[int, SurvivalCurves]]:
+) -> tuple[TupleTests, list[TupleCounts | None], dict[int, SurvivalCurves]]:
     """Test the tuples one by one, in the order of `first`; by the full model, where the new samples have one."""
     table, strata, model = study.table, study.strata, study.model
     # Of times the cells have residuals of the model, as in a search.
-    outcome = study.outcome if model is None or study.survival is None or not first.is_of_times else model.residuals()
+    outcome = (
+        study.outcome if model is None or study.survival is None or not first.words.has_curves else model.residuals()
+    )
     omit = first.settings["missing"] == "omit"
-    kind = TestedNumbers if isinstance(outcome, NumberOutcome) else TestedTuples
-    parts: list[Any] = [kind.none(first.dimensions)]
+    kind = "numbers" if isinstance(outcome, NumberOutcome) else "classes"
+    parts = [TupleTests.none(kind, first.dimensions)]
     by_model: list[ModelTest] = []
     curves: dict[int, SurvivalCurves] = {}
     kept: list[TupleCounts | None] = []
@@ -214,14 +214,14 @@ def _test_all(
         kept.append(of_cells)
         if study.survival is not None and of_cells is not None:
             curves[row] = tuple_curves(study.survival, samples.known, samples.levels, of_cells)
-    tests: TestedTuples | TestedNumbers = kind.joined(parts)
+    tests = TupleTests.joined(parts)
     if model is None:
         return tests, kept, curves
     alone = partial(hazards_alone, model=model, n_levels=n_levels, levels_of=levels_of)
     return with_model_tests(tests, by_model, model, outcome, alone), kept, curves
 
 
-def _tested_table(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> TestedTuples:
+def _tested_table(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> TupleTests:
     """Test the tuple in a row of `first` by the counts of new samples."""
     tested = tested_tables(
         counts[np.newaxis],
@@ -240,7 +240,7 @@ def _samples(first: Interactions, members: list[int], codes: list[IntArray], str
     known = np.flatnonzero(np.all([code != NO_LEVEL for code in codes], axis=0))
     levels = np.array(codes)[:, known]
     dosages = None
-    if first.settings.get("coding") == "dosage" and not isinstance(first.tested, TestedTuples):
+    if first.settings.get("coding") == "dosage" and first.tested.residual_class is None:
         dosages = [first.cuts_of(v).dosages()[of] for v, of in zip(members, levels, strict=True)]
     return TupleSamples(known, levels, None if strata is None else strata.codes[known], dosages)
 
@@ -248,7 +248,7 @@ def _samples(first: Interactions, members: list[int], codes: list[IntArray], str
 def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> dict[str, Any]:
     """Return the new residual of the cell whose residual was the largest in the first samples."""
     found = first.tested
-    assert isinstance(found, TestedTuples)
+    assert found.residual_class is not None
     if np.isnan(found.residual[row]):
         return {}
     labels = list(first.provenance["strata"])

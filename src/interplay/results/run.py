@@ -15,10 +15,8 @@ from interplay.base.chi_squared import log_chi2_tail
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.files.types import Check
 from interplay.results.synergy_table import Explanations
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.null_fit import NullFit
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,7 +79,7 @@ class Run(RunGains):
     null_fit : NullFit
     explanations : Explanations or None
         The best tuples of each relevant variable; None in 1D.
-    tested : tuple of TestedTuples or TestedNumbers
+    tested : tuple of TupleTests
         Tests of the interactions of these tuples and of their parts: of two members, of three, … and of all. p-values
         are adjusted for all tuples, and all sizes have an equal share of the error rate. Empty in 1D, and if tests
         were not made.
@@ -93,7 +91,7 @@ class Run(RunGains):
 
     null_fit: NullFit
     explanations: Explanations | None = None
-    tested: tuple[TestedTuples | TestedNumbers | TestedTimes, ...] = ()
+    tested: tuple[TupleTests, ...] = ()
     cuts: tuple[VariableCuts, ...] = ()
     outcome: OutcomeCuts | None = None
 

@@ -21,22 +21,20 @@ from interplay.results.synergy_table import Explanations
 from interplay.results.tagged import Tagging
 from interplay.statistics.arm_p_values import ArmPValues
 from interplay.statistics.effects.variable_effects import VariableEffects
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.linkage import Linkage
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.short_list import ShortList
 from interplay.statistics.stability import Stability
 from interplay.statistics.survival.survival_curves import SurvivalCurves
 
 _SELECTION = FileFormat(
     name="selection",
-    version=6,
+    version=7,
     root=Selection,
     types=(
-        Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, TestedTimes, VariableCuts,
+        Run, MaxGains, NullFit, TupleCounts, Explanations, TupleTests, VariableCuts,
         OutcomeCuts, ModelTests, SurvivalCurves, ArmPValues, Linkage, Stability,
         VariableEffects, ShortList, Replication, Interactions, Tagging,
     ),
@@ -46,12 +44,10 @@ _SELECTION = FileFormat(
 )  # fmt: skip
 _INTERACTIONS = FileFormat(
     name="interactions",
-    version=3,
+    version=4,
     root=Interactions,
     types=(
-        TestedTuples,
-        TestedNumbers,
-        TestedTimes,
+        TupleTests,
         OutcomeCuts,
         VariableCuts,
         TupleCounts,

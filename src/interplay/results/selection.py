@@ -41,6 +41,7 @@ from interplay.statistics.short_list import ShortList
 from interplay.statistics.stability import Stability
 from interplay.statistics.survival.survival_curves import SurvivalCurves
 from interplay.statistics.verdicts import Verdict, verdicts_of
+from interplay.study.outcomes.words import Words, words_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -145,6 +146,11 @@ class Selection(Result):
         and labels of subjects with several samples each.
         """
         return dict(self.provenance.get("cautions", {}))
+
+    @property
+    def words(self) -> Words:
+        """What tables and reports say of this kind of outcome."""
+        return words_of(self.class_sizes, self.provenance)
 
     @property
     def gains(self) -> MaxGains:

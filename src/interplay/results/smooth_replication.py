@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,16 +19,14 @@ from interplay.study.study import Study
 if TYPE_CHECKING:
     from interplay.results.interactions import Interactions
 
-Tests = TypeVar("Tests", bound=TupleTests)
-
 
 def replicated_beside_smooth(
     first: Interactions,
-    tested: Tests,
+    tested: TupleTests,
     study: Study,
     number_of: dict[str, int],
     adjust: Callable[[FloatArray], FloatArray],
-) -> Tests:
+) -> TupleTests:
     """Fill in the p-values beside smooth effects; `tested` are the tuples of `first` in the samples of `study`."""
     table, outcome, strata = study.table, study.outcome, study.strata
     level, omit = first.settings["level"], first.settings["missing"] == "omit"

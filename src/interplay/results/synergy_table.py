@@ -52,7 +52,7 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
     if selection.dimensions[-1] < 2:
         raise ValueError("synergies need tuples: run select with dimensions=2 or more")
     several = len(selection.comparisons) > 1
-    effect = "effect" if selection.settings["decision"] == "number" else "log_or"
+    effect = selection.words.effect
     rows: list[dict[str, Any]] = []
     for run in selection.runs:
         if run.dimensions == 1:  # a search of single variables beside larger tuples
@@ -80,7 +80,7 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
                     "verdict": verdicts[row].verdict,
                     "interacting": tuple(selection.names[m] for m in verdicts[row].members),
                     "p_interaction": verdicts[row].p_adjusted,
-                    effect: verdicts[row].log_or if effect == "log_or" else verdicts[row].effect,
+                    effect: verdicts[row].estimate,
                 }
                 rows.append({"decision": run.decision, **entry} if several else entry)
     columns = ["variable", "partners", "gain", "gain_alone", "gain_in_part", "synergy", "p_gain", "verdict"]

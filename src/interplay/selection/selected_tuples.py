@@ -20,10 +20,7 @@ from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.listed_p_values import adjust_listed
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
-from interplay.statistics.interaction.tuple_tests import RobustTupleTests, TupleTests
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.outcomes.times import Survival
 
@@ -49,7 +46,7 @@ def make_selected_tests(
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
-) -> tuple[TestedTuples | TestedNumbers | TestedTimes, ...]:
+) -> tuple[TupleTests, ...]:
     """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
 
     Parameters
@@ -62,7 +59,7 @@ def make_selected_tests(
 
     Returns
     -------
-    tuple of TestedTuples or TestedNumbers
+    tuple of TupleTests
         Those of two members, of three, … and of k; nothing where tuples have one member.
     """
     known = tuples[(tuples >= 0).all(axis=1)]
@@ -82,23 +79,23 @@ def _tests_of_size(
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
-) -> TestedTuples | TestedNumbers | TestedTimes:
+) -> TupleTests:
     comparison = coded.comparison
     n_vars, size = comparison.table.n_vars, tuples.shape[1]
     _, first = np.unique(tuples, axis=0, return_index=True)
     chosen = tuples[np.sort(first)[:MAX_TESTED]]
     if len(chosen) == 0:
         if comparison.model is not None and isinstance(comparison.model.outcome, Survival):
-            return TestedTimes.none(size)
+            return TupleTests.none("times", size)
         is_number = isinstance(comparison.outcome, NumberOutcome)
-        return TestedNumbers.none(size) if is_number else TestedTuples.none(size)
+        return TupleTests.none("numbers" if is_number else "classes", size)
     n_numbers = coded.n_levels[chosen].astype(float).prod(axis=1) * (comparison.outcome.df + 1)
     n_numbers *= 1 if comparison.strata is None else comparison.strata.n_strata
     chosen = chosen[n_numbers <= _MAX_NUMBERS]
     caps = PValueCaps(
         listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_families), None, None
     )
-    tested: TestedTuples | TestedNumbers | TestedTimes = make_tuple_tests(
+    tested: TupleTests = make_tuple_tests(
         tables,
         [chosen] * settings.discretizations,
         max_p=1.0,
@@ -119,9 +116,7 @@ def _tests_of_size(
     )
 
 
-def _judged(
-    some: list[TestedTuples | TestedNumbers | TestedTimes], adjust: Callable[[FloatArray], FloatArray], level: float
-) -> list[TestedTuples | TestedNumbers | TestedTimes]:
+def _judged(some: list[TupleTests], adjust: Callable[[FloatArray], FloatArray], level: float) -> list[TupleTests]:
     """Adjust the p-values beside smooth effects, over the tuples of all comparisons."""
     joined = TupleTests.joined(some).smooth_judged(adjust, level)
     ends = np.cumsum([len(tested) for tested in some])
@@ -148,7 +143,7 @@ def adjusted_tests(runs: Sequence[Run], settings: SelectionSettings, n_vars: int
             for number, tested, of_run in zip(numbers, some, np.split(p_adjusted, ends[:-1]), strict=True):
                 by_size = list(adjusted[number].tested)
                 # Numbers and times are one comparison, with other tests beside; classes may be several.
-                has_more = isinstance(tested, RobustTupleTests)
+                has_more = tested.robust_log_p is not None
                 by_size[size - 2] = tested.adjusted(adjust) if has_more else replace(tested, p_adjusted=of_run)
                 adjusted[number] = replace(adjusted[number], tested=tuple(by_size))
             judged = _judged([adjusted[number].tested[size - 2] for number in numbers], adjust, settings.level)

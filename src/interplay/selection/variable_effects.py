@@ -19,11 +19,6 @@ from interplay.statistics.arm_p_values import ArmPValues
 from interplay.statistics.arms import ALONE, GIVEN, found_in_words
 from interplay.statistics.effects import direction as words
 from interplay.statistics.effects.estimate import (
-    DIFFERENCE_IN_CELL,
-    DIFFERENCE_TOGETHER,
-    HAZARD_RATIO_TOGETHER,
-    ODDS_RATIO_IN_CELL,
-    ODDS_RATIO_TOGETHER,
     PARTIAL_RHO,
     Estimate,
 )
@@ -154,18 +149,13 @@ class _OfComparison:
 def _interaction_effects(verdict: Verdict, partners: list[str], cell: str) -> list[Effect]:
     """Return the effect of an interaction: of two levels each, or in the cell that departs most."""
     about = f"with {', '.join(partners)}"
-    if not math.isnan(verdict.log_or):
-        return [Effect(ODDS_RATIO_TOGETHER, about, _odds(verdict.log_or, verdict.ci_low, verdict.ci_high))]
-    if not math.isnan(verdict.log_hr):
-        return [Effect(HAZARD_RATIO_TOGETHER, about, _odds(verdict.log_hr, verdict.ci_low, verdict.ci_high))]
-    if not math.isnan(verdict.effect):
-        return [Effect(DIFFERENCE_TOGETHER, about, Estimate(verdict.effect, verdict.ci_low, verdict.ci_high))]
+    said = verdict.words
+    made = _odds if said.is_ratio else Estimate
+    if not math.isnan(verdict.estimate):
+        return [Effect(said.together, about, made(verdict.estimate, verdict.ci_low, verdict.ci_high))]
     if not verdict.cell.is_known:
         return []
-    sizes = verdict.cell.effect, verdict.cell.low, verdict.cell.high
-    if verdict.cell.class_ < 0:
-        return [Effect(DIFFERENCE_IN_CELL, cell, Estimate(*sizes))]
-    return [Effect(ODDS_RATIO_IN_CELL, cell, _odds(*sizes))]
+    return [Effect(said.in_cell, cell, made(verdict.cell.effect, verdict.cell.low, verdict.cell.high))]
 
 
 def _odds(*log_odds: float) -> Estimate:

@@ -28,7 +28,6 @@ from interplay.sites.site_counts import SiteCounts
 from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.survivors import may_be_significant
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.study.outcomes.classes import MIN_CLASS_SIZE, DecisionClasses, check_strata
 from interplay.study.strata import Strata
@@ -93,7 +92,6 @@ def combine_sites(
     wanted = wanted_tuples(found, caps)
     adjust = partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)
     tested = wanted.smooth_judged(adjust, caps.level)
-    assert isinstance(tested, TestedTuples)
     labels = [str(label) for label in classes.labels]
     return Interactions(
         names=agreed.names,

@@ -11,7 +11,6 @@ from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.codes.cuts import VariableCuts, plain_label
 from interplay.results.combined import COMBINED_METHODS, Combined
-from interplay.results.interaction_table import effect_name
 from interplay.results.interactions import Interactions
 from interplay.sites.effect_scales import REACH
 from interplay.statistics.combined_studies import fixed_effect, summed_chi2
@@ -74,7 +73,7 @@ def combined_interactions(read: Sequence[Interactions], studies: list[str], sett
         i2=of_effects.i2[order],
         of_cutting=of_cutting[order].reshape(-1),
         n_tests=n_tests,
-        effect_name=effect_name(read[0].tested),
+        effect_name=read[0].tested.words.effect,
         effect_scale=[""] * len(tuples),
         settings=settings,
         provenance={
@@ -95,7 +94,7 @@ def _check_alike(read: Sequence[Interactions], studies: Sequence[str]) -> None:
         both = f"results: {studies[0]!r} and {name!r}"
         if one.dimensions != first.dimensions:
             raise ValueError(f"{both} have tuples of {first.dimensions} and {one.dimensions} members: leave one out")
-        if type(one.tested) is not type(first.tested):
+        if one.tested.kind != first.tested.kind:
             raise ValueError(f"{both} have outcomes of different kinds, classes and numbers: leave one out")
         if _classes(one) != _classes(first):
             raise ValueError(

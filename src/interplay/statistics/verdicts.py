@@ -11,9 +11,8 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
+from interplay.study.outcomes.words import WORDS, Words
 
 #: A significant interaction of all members or of some, after adjustment for all tuples of as many members.
 INTERACTION = "interaction"
@@ -66,29 +65,31 @@ class Verdict(NamedTuple):
     p_value, p_adjusted : float
         Of the interaction, before and after adjustment for all tuples of the search; NaN where not tested. Where a
         significant tuple of cut numbers was tested beside smooth effects too, the larger adjusted one.
-    log_or : float
-        Its log odds ratio, for two levels and two classes, else NaN.
-    effect : float
-        Of an outcome of numbers, for two levels each: its difference of differences in the unit of the outcome, else
-        NaN.
-    log_hr : float
-        Of times, for two levels each: the log hazard ratio of the interaction, else NaN.
+    estimate : float
+        Its effect for two levels each, as `TupleTests` has it: a log odds ratio of two classes, a difference of
+        differences of numbers, a log hazard ratio of times; else NaN.
     ci_low, ci_high : float
-        The 95 % interval of either.
+        Its 95 % interval.
     cell : CellEffect
         Of more levels or classes: the cell of the interacting members that departs most from their separate effects.
+    kind : str
+        Of the outcome.
     """
 
     verdict: str = UNTESTED
     members: tuple[int, ...] = ()
     p_value: float = math.nan
     p_adjusted: float = math.nan
-    log_or: float = math.nan
-    effect: float = math.nan
+    estimate: float = math.nan
     ci_low: float = math.nan
     ci_high: float = math.nan
     cell: CellEffect = CellEffect()
-    log_hr: float = math.nan
+    kind: str = "classes"
+
+    @property
+    def words(self) -> Words:
+        """The words of the kind of outcome."""
+        return WORDS[self.kind]
 
 
 def verdicts_of(
@@ -153,18 +154,16 @@ def _best_part(parts: list[_Lookup], members: list[int]) -> tuple[TupleTests, in
 
 
 def _verdict(word: str, tested: TupleTests, row: int, members: tuple[int, ...]) -> Verdict:
-    estimate = float(tested.estimate[row])
     return Verdict(
         word,
         members,
         float(tested.p_value[row]),
         float(tested.p_decisive[row]),
-        estimate if isinstance(tested, TestedTuples) else math.nan,
-        math.nan if isinstance(tested, TestedTuples | TestedTimes) else estimate,
+        float(tested.estimate[row]),
         float(tested.ci_low[row]),
         float(tested.ci_high[row]),
         _cell_effect(tested, row),
-        estimate if isinstance(tested, TestedTimes) else math.nan,
+        tested.kind,
     )
 
 
@@ -173,7 +172,7 @@ def _cell_effect(tested: TupleTests, row: int) -> CellEffect:
         tuple(tested.tuples[row].tolist()),
         tuple(tested.residual_cell[row].tolist()),
         int(tested.discretization[row]),
-        int(tested.residual_class[row]) if isinstance(tested, TestedTuples) else -1,
+        -1 if tested.residual_class is None else int(tested.residual_class[row]),
         float(tested.cell_effect[row]),
         float(tested.cell_low[row]),
         float(tested.cell_high[row]),

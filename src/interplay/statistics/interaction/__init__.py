@@ -18,10 +18,8 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
     effect.py            log odds ratio with its interval; adjusted residuals
     cell_effect.py       the cell with the largest residual → its log odds ratio beside separate effects
     interaction_test.py  tables → `InteractionTests`, all of the above      `interaction_test`
-    table_tests.py       tables → `TestedTuples`: tests, corrected where tables are sparse, effects, gains
-    tuple_tests.py       TupleTests: one row per tuple, what the tests of every outcome have
-    tested_tuples.py     TestedTuples: the same with G², odds ratios and residuals of classes, as results keep them
-    tested_times.py      TestedTimes: the same with likelihood ratios and hazard ratios of times
+    table_tests.py       tables → `TupleTests`: tests, corrected where tables are sparse, effects, gains
+    tuple_tests.py       TupleTests: tests about every kind of outcome, one row per tuple, as results keep them
     additive_effect.py   counts → RERI with its interval: the interaction on the additive scale
     beside_test.py       levels + columns → the interaction beside other columns of a model
     smooth_test.py       the same beside smooth effects of numbers that were cut

@@ -19,7 +19,7 @@ from interplay.statistics.interaction.interaction_test import (
     interaction_test,
 )
 from interplay.statistics.interaction.null_model import n_null_columns
-from interplay.statistics.interaction.tested_tuples import METHODS, SPARSE, TestedTuples
+from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 from interplay.statistics.interaction.two_level_fit import is_two_level
 
 #: Below this smallest expected count χ² alone gives rough p-values.
@@ -38,7 +38,7 @@ _MAX_CELL_EFFECTS = 64
 
 def tested_tables(
     counts: IntArray, tuples: IntArray, *, bootstrap_below: float, seed: int, strata: bool, n_threads: int
-) -> TestedTuples:
+) -> TupleTests:
     """Test tables of one shape; the p-values are those of one discretisation, not adjusted.
 
     p-values of χ² up to `bootstrap_below` are corrected by a bootstrap where there is no exact test, and of tables with
@@ -56,17 +56,18 @@ def tested_tables(
     cell = None if residual is None else cell_log_odds(by_stratum, residual, may_count)
     gain, alone, df_alone = _gains(by_stratum)
     excess = relative_excess_risk(by_stratum, _is_counted(by_stratum))
-    return TestedTuples(
+    return TupleTests(
+        kind="classes",
         tuples=np.asarray(tuples, dtype=np.int64),
         discretization=np.zeros(n, dtype=np.int64),
         n_samples=by_stratum.reshape(n, -1).sum(axis=1),
-        chi2=tests.g2,
         df=tests.df,
+        statistic=tests.g2,
         log_p=log_p,
         p_adjusted=unknown,
         method=method,
         min_expected=tests.min_expected,
-        log_or=unknown if odds is None else odds.estimate,
+        estimate=unknown if odds is None else odds.estimate,
         reri=excess.estimate,
         reri_low=excess.low,
         reri_high=excess.high,
@@ -84,7 +85,7 @@ def tested_tables(
         df_alone=df_alone,
         smooth_log_p=unknown,
         smooth_adjusted=unknown,
-        log_or_alone=_log_odds_alone(by_stratum),
+        estimate_alone=_log_odds_alone(by_stratum),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +11,8 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.statistics.interaction.beside_test import nested_models
 from interplay.statistics.interaction.model_test import ModelTest, model_test
-from interplay.statistics.interaction.tested_times import TestedTimes
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.model_fit import coefficients_of
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.study.full_model import FullModel, of_samples
 from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.outcomes.outcome import Outcome
@@ -89,19 +86,19 @@ def _product(samples: TupleSamples, rows: IntArray, n_levels: IntArray) -> Float
 
 
 def with_model_tests(
-    tested: TestedTuples | TestedNumbers,
+    tested: TupleTests,
     found: Sequence[ModelTest],
     model: FullModel,
     outcome: Outcome,
     alone: Callable[[TupleTests], FloatArray],
     *,
     n_discretizations: int = 1,
-) -> TestedTuples | TestedNumbers | TestedTimes:
+) -> TupleTests:
     """Put tests by the full model in the place of tests without covariates.
 
     Parameters
     ----------
-    tested : TestedTuples or TestedNumbers
+    tested : TupleTests
         Tests of residuals or of the outcome as it is shown.
     found : sequence of ModelTest
         One for each tuple.
@@ -111,38 +108,35 @@ def with_model_tests(
         p-values are multiplied by it.
     """
     log_p = np.array([one.log_p for one in found]).reshape(-1) + np.log(n_discretizations)
+    chi2, effect, f = (
+        np.array([getattr(one, name) for one in found], dtype=np.float64) for name in ("chi2", "effect", "f")
+    )
+    df = np.array([one.df for one in found], dtype=np.int64)
     common: dict[str, Any] = {
-        "df": np.array([one.df for one in found], dtype=np.int64),
+        "df": df,
         "log_p": np.minimum(log_p, 0.0),
+        "statistic": chi2,
+        "estimate": effect,
         "ci_low": np.array([one.low for one in found], dtype=np.float64),
         "ci_high": np.array([one.high for one in found], dtype=np.float64),
+        "method": np.where(df > 0, METHODS.index("model"), METHODS.index("sparse")),
     }
-    chi2, effect = (np.array([getattr(one, name) for one in found], dtype=np.float64) for name in ("chi2", "effect"))
     robust_log_p = np.array([one.robust_log_p for one in found], dtype=np.float64) + np.log(n_discretizations)
-    robust = {"robust_log_p": np.minimum(robust_log_p, 0.0), "robust_adjusted": np.full(len(tested), np.nan)}
-    by_model = np.where(common["df"] > 0, METHODS.index("model"), METHODS.index("sparse"))
-    if isinstance(tested, TestedTuples):
+    unknown = np.full(len(tested), np.nan)
+    robust = {"robust_log_p": np.minimum(robust_log_p, 0.0), "robust_adjusted": unknown}
+    if tested.kind == "classes":
         # Excess risks of counts are not those given covariates.
-        none = {name: np.full(len(tested), np.nan) for name in ("reri", "reri_low", "reri_high")}
-        return replace(tested, chi2=chi2, log_or=effect, method=by_model, **common, **none)
+        return replace(tested, **common, reri=unknown, reri_low=unknown, reri_high=unknown)
     if isinstance(model.outcome, Survival):
-        of_all = {field.name: getattr(tested, field.name) for field in fields(TupleTests)}
-        of_times = {"chi2": chi2, "log_hr": effect, "log_hr_alone": alone(tested), "method": by_model}
         # Differences of mean residuals are no log hazard ratios.
-        of_times |= {name: np.full(len(tested), np.nan) for name in ("cell_effect", "cell_low", "cell_high")}
-        return TestedTimes(**(of_all | common | of_times | robust))
+        none = {"cell_effect": unknown, "cell_low": unknown, "cell_high": unknown}
+        return tested.of_other_kind("times", **common, **robust, **none, estimate_alone=alone(tested))
     assert isinstance(outcome, NumberOutcome)
     values, unit = in_unit(outcome.values)
     spread = float(values.std(ddof=1)) if np.isfinite(values).all() else np.nan
-    return replace(
-        tested,
-        f=np.array([one.f for one in found], dtype=np.float64),
-        df_residual=np.array([one.df_residual for one in found], dtype=np.int64),
-        effect=effect,
-        effect_sd=effect / unit / spread,
-        **common,
-        **robust,
-    )
+    of_numbers = {"statistic": f, "method": tested.method, "estimate_sd": effect / unit / spread}
+    df_residual = np.array([one.df_residual for one in found], dtype=np.int64)
+    return replace(tested, **common | robust | of_numbers, df_residual=df_residual)
 
 
 def hazards_alone(

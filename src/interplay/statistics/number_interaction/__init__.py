@@ -15,8 +15,7 @@ its own. RSS(T) are the squares within cells, RSS(H0) those left by H0.
     number_gains.py            moments          → gains of the members, together and alone
     scale_words.py             p-values         → does an interaction hold on ranks, on values, or on both?
     scored_numbers.py          NumberOutcome    → ScoredNumbers: scores, values, scores on the other scale
-    number_tests.py            cells, numbers   → all of the above, as `TestedNumbers`  `number_tests`
-    tested_numbers.py          TestedNumbers itself: one row per tuple, as results keep them
+    number_tests.py            cells, numbers   → all of the above, as `TupleTests`  `number_tests`
     product_tables.py          counts and sums  → curvatures of variables, tests of products, for a search
     search_bars.py             max_p            → gains that engines ask of every member of a tuple
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, in_unit
-from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE
+from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 from interplay.statistics.number_interaction.cell_moments import CellMoments, cell_moments
 from interplay.statistics.number_interaction.dosage_test import dosage_test
 from interplay.statistics.number_interaction.effect import (
@@ -21,7 +21,6 @@ from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL, FTest
 from interplay.statistics.number_interaction.number_gains import number_gains
 from interplay.statistics.number_interaction.robust_test import robust_test
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers
-from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 
 def first_test(
@@ -63,7 +62,7 @@ def number_tests(
     *,
     n_strata: int = 1,
     dosages: FloatArray | None = None,
-) -> TestedNumbers:
+) -> TupleTests:
     """Test tuples of one shape; p-values are those of one discretisation, not adjusted.
 
     Parameters
@@ -101,7 +100,8 @@ def number_tests(
     is_tested = tests.df > 0
     spread = float(values.std(ddof=1)) if in_units is not None and len(values) > 1 else np.nan
     gain, alone, df_alone = number_gains(moments)
-    return TestedNumbers(
+    return TupleTests(
+        kind="numbers",
         tuples=np.asarray(tuples, dtype=np.int64),
         discretization=np.zeros(n, dtype=np.int64),
         n_samples=moments.n_samples,
@@ -120,17 +120,17 @@ def number_tests(
         df_alone=df_alone,
         smooth_log_p=np.full(len(tuples), np.nan),
         smooth_adjusted=np.full(len(tuples), np.nan),
-        f=tests.f,
+        statistic=tests.f,
         df_residual=tests.df_residual,
         robust_log_p=np.where(is_tested, robust_log_p, np.nan),
         other_log_p=np.where(is_tested, other_log_p, np.nan),
         robust_adjusted=np.full(n, np.nan),
         other_adjusted=np.full(n, np.nan),
-        effect=effect.estimate * unit,
+        estimate=effect.estimate * unit,
         ci_low=effect.low * unit,
         ci_high=effect.high * unit,
-        effect_sd=effect.estimate / spread,
-        effect_alone=np.full((n, k), np.nan) if in_units is None else _effects_alone(in_units) * unit,
+        estimate_sd=effect.estimate / spread,
+        estimate_alone=np.full((n, k), np.nan) if in_units is None else _effects_alone(in_units) * unit,
     )
 
 

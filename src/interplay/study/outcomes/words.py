@@ -1,0 +1,237 @@
+"""Words: what tables, summaries, reports and plots say differently by kind of outcome, a field for each place.
+
+Texts in braces are filled in by whoever shows them; what is filled in is never read as a text to fill in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_ROBUST_LOST = "{n_lost} of {n_found} significant tuples {are} not significant "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """The words of one kind of outcome.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the kind, by which results know it.
+    y : str
+        The outcome in a call.
+    columns : tuple of str
+        Fields of `TupleTests` that tests of this kind have beside those of all kinds.
+    statistic, symbol, effect : str
+        Columns of tables with the statistic and the effect, and the statistic as people write it.
+    effect_short, effect_in_words, product_in_words, effect_head, effect_first : str
+        The effect of a tuple: with its interval; on axes; the same of dosages; in the head of a report's table, where
+        that is shorter; and in samples in which it was found first.
+    together, in_cell : str
+        Kinds of effects of a variable in tuples: of the interaction, and in the cell that departs most.
+    is_ratio : bool
+        Whether effects are logarithms of ratios.
+    has_cell_effects : bool
+        Whether the cell that departs most has an effect.
+    corrected : bool
+        Whether exact tests, bootstraps or F correct the statistic.
+    has_curves : bool
+        Whether cells have survival curves.
+    beside, beside_permuted, of_pairs, more : tuple of str
+        Columns of tables after the method, also with p-values from permutations; after the interval of the effect,
+        where the first of them is known of any tuple, and always.
+    shown_beside : tuple of str
+        Those that summaries show.
+    of_independent : tuple of str
+        Fields of tests that hold for independent samples only.
+    robust_lost, scales, scale_column : str
+        Notes of summaries: tuples that robust variances lose; names of two scales, and the column that compares them.
+    model, model_of_many : str
+        The model that has an interaction, or not; with more than two classes.
+    other_link : str
+        Where tuples beside smooth effects have to be significant as well.
+    hypothesis, hypothesis_of_products, ranked, p_values : str
+        Sentences of the methods of a search for interactions.
+    cell, cell_change, cell_caption, extremes : str
+        What a cell shows; what is alike where effects add up; below cells; the largest and the smallest.
+    boxes, boxes_in_model : str
+        What boxes of cells show, without and with a model.
+    outcome, outcome_said, outcome_in_methods, gain, exact : str
+        The outcome in details, summary and methods; what its gain is, and the exact test of single variables.
+    """
+
+    kind: str
+    y: str = "y"
+    columns: tuple[str, ...]
+    statistic: str = "chi2"
+    symbol: str = "G²"
+    effect: str
+    effect_short: str
+    effect_in_words: str
+    product_in_words: str
+    effect_head: str = ""
+    effect_first: str = "effect, first"
+    together: str
+    in_cell: str
+    is_ratio: bool = True
+    has_cell_effects: bool = True
+    corrected: bool = True
+    has_curves: bool = False
+    beside: tuple[str, ...]
+    beside_permuted: tuple[str, ...] = ()
+    of_pairs: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    shown_beside: tuple[str, ...] = ()
+    of_independent: tuple[str, ...]
+    robust_lost: str = ""
+    scales: str = ""
+    scale_column: str = ""
+    model: str
+    model_of_many: str = ""
+    other_link: str = ""
+    hypothesis: str = ""
+    hypothesis_of_products: str = ""
+    ranked: str = "χ² at the effective degrees of freedom"
+    p_values: str = ""
+    cell: str
+    cell_change: str
+    cell_caption: str
+    extremes: str
+    boxes: str = "mean of the outcome"
+    boxes_in_model: str = "mean of the outcome"
+    outcome: str
+    outcome_said: str
+    outcome_in_methods: str
+    gain: str = ", half the number of samples times the logarithm of the ratio of residual sums of squares"
+    exact: str = (
+        "the permutation distribution of the outcome's sums over the levels of a variable{within}; it is exact where "
+        "samples are few{several}"
+    )
+    #: Names of scales of the outcome, and of what is compared on each.
+    scale_names: dict[str, str] = field(default_factory=dict)
+
+    def model_of(self, n_classes: int) -> str:
+        """Return the name of the model of so many classes; 0 where there are none."""
+        return self.model_of_many if n_classes > 2 else self.model
+
+
+CLASSES = Words(
+    kind="classes",
+    columns=("min_expected", "reri", "reri_low", "reri_high", "residual_class"),
+    effect="log_or",
+    effect_short="log odds ratio",
+    effect_in_words="log odds ratio of the interaction",
+    product_in_words="log odds ratio of the interaction",
+    effect_head="log odds ratio",
+    effect_first="log odds, first",
+    together="odds ratio of the interaction",
+    in_cell="odds ratio in one cell",
+    beside=("min_expected",),
+    beside_permuted=("min_expected",),
+    of_pairs=("reri", "reri_low", "reri_high", "scales"),
+    of_independent=("ci_low", "ci_high", "reri_low", "reri_high"),
+    scales="log odds and risks",
+    scale_column="reri",
+    model="logistic",
+    model_of_many="multinomial",
+    other_link="with probits in place of log odds",
+    hypothesis="The null hypothesis of a tuple is the log-linear model that contains all terms of proper subsets of "
+    "its members; the test statistic is the likelihood ratio G²",
+    p_values="With two levels and two classes, p-values are exact (Zelen's test). Elsewhere a p-value is the larger of "
+    "two: that of χ² at the effective degrees of freedom, and that of a parametric bootstrap (Bartlett's correction, "
+    "200 tables). {adjustment} Confidence intervals of log odds ratios are Woolf's, with ½ added to every count.",
+    cell="share",
+    cell_change="log odds change",
+    cell_caption="share of {name}",
+    extremes="The share of {name} is {high:.0%} where {where}, and {low:.0%} where {there}.",
+    outcome="{classes}",
+    outcome_said="the outcome has {sizes}",
+    outcome_in_methods="had {sizes}",
+    gain="",
+    exact="a conditional test of the gain, given the numbers of samples of each level and class{within}; the test is "
+    "exact wherever expected counts are small{several}",
+)
+
+NUMBERS = Words(
+    kind="numbers",
+    columns=("df_residual", "estimate_sd", "robust_log_p", "robust_adjusted", "other_log_p", "other_adjusted"),
+    statistic="f",
+    symbol="F",
+    effect="effect",
+    effect_short="difference of differences",
+    effect_in_words="difference of differences",
+    product_in_words="coefficient of the product",
+    together="difference of differences",
+    in_cell="difference of means in one cell",
+    is_ratio=False,
+    corrected=False,
+    beside=("p_robust", "holds_robust", "p_other_scale", "scales"),
+    more=("effect_sd",),
+    shown_beside=("p_robust", "scales"),
+    of_independent=("ci_low", "ci_high", "robust_log_p", "robust_adjusted", "other_log_p", "other_adjusted"),
+    robust_lost=_ROBUST_LOST
+    + "where cells may differ in their variances (p_robust, HC3): unequal spread of the outcome, or cells with few "
+    "samples, may be all there is.",
+    scales="{scale} and {other}",
+    scale_column="p_other_scale",
+    model="linear",
+    other_link="on the values of the outcome",
+    hypothesis="The outcome is a number, compared by {scores}. The null hypothesis of a tuple is that the means of its "
+    "cells are sums of functions of proper subsets of its members; it is tested by F. Cells of fewer than {fewest} "
+    "samples (more, where most samples have one value) are no part of the hypothesis",
+    hypothesis_of_products="The outcome is a number, compared by {scores}. Levels are dosages: the null hypothesis of "
+    "a tuple is the linear model of the products of all proper subsets of its members; the product of all is tested by "
+    "F",
+    ranked="the p-value of F",
+    p_values="{adjustment} Robust p-values are those of Wald tests with HC3 variances, compared with F at Johansen's "
+    "degrees of freedom; confidence intervals have HC3 variances, too.",
+    cell="mean",
+    cell_change="mean changes",
+    cell_caption="mean of {name}, and its quartiles",
+    extremes="The mean of {name} is {high:.3g} where {where}, and {low:.3g} where {there}.",
+    boxes_in_model="mean of the outcome, not adjusted",
+    outcome="outcome a number{middle}, by {scale}",
+    outcome_said="the outcome is a number{middle}",
+    outcome_in_methods="was a number{middle}, of which {compared} were compared",
+    scale_names={"ranks": "normal scores of its ranks", "values": "its values"},
+)
+
+TIMES = Words(
+    kind="times",
+    y="(time, event)",
+    columns=("robust_log_p", "robust_adjusted"),
+    effect="log_hr",
+    effect_short="log hazard ratio",
+    effect_in_words="log hazard ratio of the interaction",
+    product_in_words="log hazard ratio of the interaction",
+    together="hazard ratio of the interaction",
+    in_cell="",
+    has_cell_effects=False,
+    has_curves=True,
+    beside=("p_robust", "holds_robust"),
+    beside_permuted=("p_robust",),
+    of_independent=("robust_adjusted",),
+    robust_lost=_ROBUST_LOST
+    + "with robust variances (p_robust, Lin and Wei): hazards that are not proportional, or cells with few events, may "
+    "be all there is.",
+    model="Cox",
+    cell="mean residual",
+    cell_change="log hazard changes",
+    cell_caption="mean residual (events seen minus expected), and its quartiles",
+    extremes="The mean residual (events seen minus expected) is {high:.3g} where {where}, and {low:.3g} where {there}.",
+    boxes_in_model="mean residual (higher: earlier events)",
+    outcome="times, {n_events} events",
+    outcome_said="the outcome is a time to an event ({n_events} events)",
+    outcome_in_methods="was the time to an event, censored where there was none ({n_events} events)",
+)
+
+
+def words_of(class_sizes: Mapping[str, int], record: Mapping[str, Any]) -> Words:
+    """Return the words of an outcome by the record that a result keeps of it."""
+    return TIMES if record.get("survival") else CLASSES if class_sizes else NUMBERS
+
+
+#: The words of each kind of outcome, by its name.
+WORDS = {words.kind: words for words in (CLASSES, NUMBERS, TIMES)}
