@@ -138,8 +138,8 @@ def test_identifiers() -> None:
     result, said = found(X, classes())
     assert result.cautions == {"number": "looks like an identifier", "patient_id": "looks like an identifier"}
     assert said == [
-        "columns 'number', 'patient_id' of X look like identifiers (whole numbers, nearly all different): if they "
-        "number the samples and measure nothing, leave them out (on the command line with --drop 'number')"
+        "columns 'number', 'patient_id' of X look like identifiers (values nearly all different): if they "
+        "name the samples and measure nothing, leave them out (on the command line with --drop 'number')"
     ]
     # An identifier that knows the outcome: patients first, controls after them.
     result, _ = found(noise().assign(number=np.arange(N)), np.arange(N) < 120)

@@ -205,3 +205,20 @@ def test_many_samples_leave_chi_squared() -> None:
     gains = table_gains(counts[..., 0], class_pseudocounts(np.array([3000, 3000]), 0.25))
     log_p = conditional_log_p(counts, pseudocount=0.25)
     np.testing.assert_allclose(np.exp(log_p), chi2_tail(2 * np.log(2) * gains, 2), rtol=0.05)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_levels_of_one_sample(n_classes: int) -> None:
+    """A column of which every value is another says nothing; one with a pair is compared by this pair alone."""
+    y = np.arange(40) % 5 % n_classes
+    each_its_own = np.zeros((40, n_classes, 1), dtype=np.int64)
+    each_its_own[np.arange(40), y] = 1
+    in_strata = np.concatenate([each_its_own, each_its_own[:, ::-1]], axis=2)
+    for counts in (each_its_own, in_strata):
+        assert conditional_log_p(counts[np.newaxis], pseudocount=0.25)[0] == pytest.approx(0, abs=1e-9)
+    first = int(np.flatnonzero(y == 0)[0]), int(np.flatnonzero(y == 0)[1])
+    paired = np.delete(each_its_own, first[1], axis=0)
+    paired[first[0], 0] = 2
+    both = reference.conditional_p_value([paired[:8, :, 0].tolist()])
+    assert np.exp(conditional_log_p(paired[np.newaxis, :8], pseudocount=0.25)[0]) == pytest.approx(both, rel=1e-6)
+    assert both > 0.05

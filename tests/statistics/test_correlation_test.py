@@ -146,6 +146,26 @@ def test_gain_of_levels_equals_the_f_test() -> None:
     assert np.exp(level_gain_log_p(sizes, sums, target)[0]) == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.parametrize("with_strata", [False, True])
+def test_gain_of_levels_of_one_sample(with_strata: bool) -> None:
+    """Of 40 levels of one sample nothing is left within; with few others, tied scores leave nothing by chance."""
+    rng = np.random.default_rng(6)
+    target = NumberTarget.of(rng.poisson(1, 40) * 1.0, np.arange(40) % 2 if with_strata else None)
+    n_strata = target.n_strata
+
+    def p_of(level: np.ndarray) -> float:
+        sizes, sums = np.zeros((2, 1, 40, n_strata))
+        np.add.at(sizes[0], (level, target.strata), 1)
+        np.add.at(sums[0], (level, target.strata), target.scores)
+        return float(np.exp(level_gain_log_p(sizes.astype(np.int64), sums, target)[0]))
+
+    assert p_of(np.arange(40)) == 1
+    nearly = np.arange(40)
+    nearly[[1, 3, 5]] = nearly[[11, 13, 15]]
+    p = np.array([p_of(rng.permutation(nearly)) for _ in range(300)])
+    assert all((p <= level).mean() <= level + 3 * np.sqrt(level / 300) for level in (0.01, 0.05, 0.2))
+
+
 def test_partial_correlation_given_others() -> None:
     rng = np.random.default_rng(7)
     X, n = rng.normal(size=(6, 80)), 80

@@ -12,7 +12,7 @@ from interplay.statistics.residual_test import ResidualTarget
 from interplay.study.full_model import FullModel
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import number_outcome
-from interplay.study.outcomes.times import Survival
+from interplay.study.outcomes.times import Survival, make_survival
 from interplay.study.strata import Strata
 
 N = 240
@@ -66,6 +66,22 @@ class TestLinear:
             FullModel(number_outcome(predictor + rng.normal(size=N), None, scale="values"), design).residuals()
         )
         assert target.level_log_p(levels, 4) == pytest.approx(target.level_log_p(levels // 3, 2), rel=1e-9)
+
+
+class TestSmallLevels:
+    """Nearly as many levels as samples: no more small p-values than there should be."""
+
+    @pytest.mark.parametrize("n_levels", [20, 80, 110])
+    @pytest.mark.parametrize("kind", ["cox", "linear"])
+    def test_p_values_hold(self, n_levels, kind):
+        rng = np.random.default_rng(n_levels)
+        time, event = rng.exponential(size=120), (rng.random(120) < 0.5).astype(int)
+        outcome = make_survival(time, event, n_samples=120) if kind == "cox" else number_outcome(time, None)
+        target = ResidualTarget.of(FullModel(outcome, rng.exponential(size=(120, 1))).residuals())
+        codes = np.append(np.arange(n_levels), rng.integers(0, n_levels, 120 - n_levels))
+        p = np.exp(target.level_log_p(np.stack([rng.permutation(codes) for _ in range(200)]), n_levels))
+        assert all((p <= level).mean() <= level + 3 * np.sqrt(level / 200) for level in (0.01, 0.05, 0.2))
+        assert target.level_log_p(np.arange(120)[np.newaxis], 120)[0] == 0
 
 
 class TestLogistic:

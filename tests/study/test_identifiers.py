@@ -166,7 +166,7 @@ class TestWarnings:
         frame = measured().assign(CASEID=np.random.default_rng(1).permutation(9000)[:N])
         (message,) = said(call, frame, y)
         assert message == (
-            "column 'CASEID' of X looks like an identifier (whole numbers, nearly all different): if it numbers the "
+            "column 'CASEID' of X looks like an identifier (values nearly all different): if it names the "
             "samples and measures nothing, leave it out (on the command line with --drop 'CASEID')"
         )
         assert said(call, frame.drop(columns="CASEID"), y) == []

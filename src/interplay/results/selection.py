@@ -143,7 +143,7 @@ class Selection(Result):
         The column caution of ``.table`` has the same. Such columns are recognised by their values: those that determine
         the class completely, also by their missing values; those whose gain comes from missing values alone
         (``missing="level"``); whole numbers, nearly all different, that are named as identifiers or number the samples;
-        and labels of subjects with several samples each.
+        texts, nearly all different; and labels of subjects with several samples each.
         """
         return dict(self.provenance.get("cautions", {}))
 

@@ -5,6 +5,10 @@ Two levels without strata have the test of `correlation_test`, exact where sampl
 permutation, a mean and a variance that follow from the sizes of levels and the fourth powers of the scores. The p-value
 is that of the beta distribution with these, or of the F test, whichever is larger. Where outliers make the variance
 larger than that of normal scores, levels are also compared one by one with all others, by the test of two levels.
+
+Levels of one sample have no differences within. Where nearly all levels are such, little is left within, in steps if
+scores are tied, which no smooth distribution describes: p is then at least the share of drawn permutations that leave
+as little. If all are, nothing can be tested.
 """
 
 from __future__ import annotations
@@ -19,6 +23,9 @@ from interplay.statistics.drawn_levels import DrawnLevels
 #: From this kurtosis of the scores on (3 if normal), and this variance of R² in shares of that of normal scores, levels
 #: are looked at one by one.
 _OUTLIERS, _HEAVY = 4.0, 1.1
+
+#: With at most so many degrees of freedom within levels, permutations are drawn: so many.
+_FEW_WITHIN, _N_DRAWN = 16, 999
 
 #: p-values above this are not worth it.
 _MAX_P_BY_LEVEL = 0.05
@@ -56,8 +63,8 @@ def level_gain_log_p(
         return np.zeros(n_vars)
     left = np.clip(1 - squares / total, 0.0, 1.0)
     df = np.maximum(n_filled - 1, 0).sum(axis=1)
-    df_residual = np.maximum(target.sizes.sum() - n_strata - df, 1)
-    by_f = log_beta_cdf(left, df_residual / 2, np.maximum(df, 1) / 2)
+    df_within = target.sizes.sum() - n_strata - df
+    by_f = log_beta_cdf(left, np.maximum(df_within, 1) / 2, np.maximum(df, 1) / 2)
     mean, variance = _moments(sizes, target)
     mean, variance = mean / total, variance / total**2
     usable = (df > 0) & (variance > 0) & (mean < 1)
@@ -71,7 +78,25 @@ def level_gain_log_p(
         usual = 2 * mean * (1 - mean) / (target.sizes.sum() + 1)
         heavy = np.flatnonzero(usable & (variance > _HEAVY * usual) & (log_p < np.log(_MAX_P_BY_LEVEL)))
         log_p[heavy] = np.maximum(log_p[heavy], _by_level(sizes[heavy], sums[heavy], target, drawn))
-    return np.asarray(np.where(df > 0, np.maximum(log_p, target.log_chance), 0.0))
+    for v in np.flatnonzero((df > 0) & (df_within > 0) & (df_within <= _FEW_WITHIN)).tolist():
+        log_p[v] = max(log_p[v], _drawn_log_p(sizes[v], float(total - squares[v]), target))
+    return np.asarray(np.where((df > 0) & (df_within > 0), np.maximum(log_p, target.log_chance), 0.0))
+
+
+def _drawn_log_p(sizes: IntArray, within: float, target: NumberTarget) -> float:
+    """Return ln of the share of permutations with sums of squares within levels, (n_levels, n_strata), as small."""
+    stream = np.random.RandomState(0)
+    drawn = np.zeros(_N_DRAWN)
+    for stratum in range(sizes.shape[1]):
+        scores = np.sort(target.scores[target.strata == stratum])  # results do not depend on the order of samples
+        several = np.sort(sizes[sizes[:, stratum] > 1, stratum])
+        ends = np.cumsum(several)
+        if len(several):
+            chosen = np.stack([scores[stream.permutation(len(scores))[: ends[-1]]] for _ in range(_N_DRAWN)])
+            sums = np.add.reduceat(chosen, ends - several, axis=1)
+            drawn += (chosen**2).sum(axis=1) - (sums**2 / several).sum(axis=1)
+    n_reached = int((drawn <= within + 1e-9 * float(target.powers[0].sum())).sum())
+    return float(np.log((1 + n_reached) / (1 + _N_DRAWN)))
 
 
 def _by_level(sizes: IntArray, sums: FloatArray, target: NumberTarget, drawn: DrawnLevels | None) -> FloatArray:

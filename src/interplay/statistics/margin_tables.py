@@ -143,7 +143,7 @@ def listed_null(level_sizes: IntArray, class_sizes: IntArray, added: FloatArray,
 
 
 def matched_null(level_sizes: IntArray, class_sizes: IntArray, added: FloatArray) -> GammaNull:
-    """Return the gamma distribution for margins with too many tables."""
+    """Return the gamma distribution for margins with too many tables; not all levels have one sample."""
     mean, variance = gain_moments(tuple(class_sizes.tolist()), tuple(added.tolist())).of(level_sizes)
     return GammaNull(shape=mean**2 / variance, scale=variance / mean)
 
@@ -154,16 +154,22 @@ def _all_tables(
     """Return gains and logarithms of chances of all tables with these margins; None if there are more than allowed.
 
     Cells are filled one after the other. Of each partial table, only the samples left of each class and the sums over
-    its cells are kept.
+    its cells are kept. Levels of one sample are filled together: which of them has which class makes no difference.
+    `level_sizes` ascend.
     """
     terms = CellTerms.of(int(level_sizes.sum()), added)
-    of_cell, log_factorial = terms.gain, terms.log_factorial
+    log_factorial = terms.log_factorial
+    n_single = int(np.searchsorted(level_sizes, 2))
+    in_one = np.arange(n_single + 1)
+    of_singles = [of_class[0] * (n_single - in_one) + of_class[1] * in_one for of_class in terms.gain]
+    filled = ([(n_single, of_singles)] if n_single else []) + [(n, terms.gain) for n in level_sizes[n_single:].tolist()]
     totals = class_sizes + len(level_sizes) * added
     margins = _x_log_x(totals.sum()) - _x_log_x(totals).sum() - _x_log_x(level_sizes + added.sum()).sum()
     gain = np.array([margins])
-    log_chance = np.array([log_factorial[level_sizes].sum() + log_factorial[class_sizes].sum() - log_factorial[-1]])
+    log_ways = sum(log_factorial[size] for size, _ in filled)
+    log_chance = np.array([log_ways + log_factorial[class_sizes].sum() - log_factorial[-1]])
     left = [np.array([size]) for size in class_sizes.tolist()]
-    for size in level_sizes[:-1].tolist():
+    for size, of_cell in filled[:-1]:
         open_ = np.full(len(gain), size)  # samples of this level that are in no cell yet
         for q in range(len(left) - 1):
             choices = next_choices(open_, left[q], sum(left[q + 1 :]), max_tables=max_tables)
@@ -178,8 +184,8 @@ def _all_tables(
         gain = gain + of_cell[-1][open_]
         log_chance = log_chance - log_factorial[open_]
         left[-1] = left[-1] - open_
-    for q, of_class in enumerate(left):
-        gain = gain + of_cell[q][of_class]
+    for of_class, cells in zip(left, filled[-1][1], strict=True):
+        gain = gain + cells[of_class]
         log_chance = log_chance - log_factorial[of_class]
     return gain, log_chance
 

@@ -8,6 +8,11 @@ lose power where a variable follows from covariates.
 
 The tail of a linear model is that of a partial correlation, its t test. Otherwise T is normal, or skewed as the gamma
 distribution of `score_test`.
+
+Differences between several levels have F's or χ²'s tail where levels have many samples. Where one has few, a residual
+over the root of its variance is far from normal. So residuals as they are, not weighted, are also compared with their
+permutations: the share R² of their squares that levels explain has a mean and a variance over all permutations
+(Kazi-Aoual et al. 1995), and the tail of the beta distribution with these. The larger p-value counts.
 """
 
 from __future__ import annotations
@@ -17,13 +22,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.beta_tail import log_f_tail
+from interplay.base.beta_tail import log_beta_cdf, log_f_tail
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.score_test import Moments
 from interplay.study.outcomes.numbers import NumberOutcome
 
 #: If the columns of a model leave less than this share of a variable's squares, they determine it.
 _NOTHING_LEFT = 1e-6
+
+#: A level with fewer samples has few: residuals are compared with their permutations as well.
+_FEW_IN_LEVEL = 20
 
 #: Squares of what a projection leaves of a column of its own, per square of the column.
 _ROUNDING = 1e-24
@@ -45,6 +53,7 @@ class ResidualTarget:
     _roots: FloatArray  # (n_samples,), roots of the variances
     _thirds: FloatArray
     _basis: FloatArray  # (n_samples, n_columns), orthonormal columns of √W·C
+    _plain: FloatArray  # the same of C
 
     @classmethod
     def of(cls, outcome: NumberOutcome) -> ResidualTarget:
@@ -52,12 +61,12 @@ class ResidualTarget:
         model = outcome.model
         assert model is not None
         roots = np.sqrt(np.maximum(model.variances, 0.0))
-        basis = np.linalg.qr(roots[:, np.newaxis] * model.columns)[0]
+        basis, plain = (np.linalg.qr(root * model.columns)[0] for root in (roots[:, np.newaxis], 1.0))
         is_linear = model.kind == "linear"
         residuals = outcome.scores
         if is_linear:
             residuals = residuals - basis @ (basis.T @ residuals)
-        return cls(is_linear, residuals, roots, model.thirds, basis)
+        return cls(is_linear, residuals, roots, model.thirds, basis, plain)
 
     @property
     def _target(self) -> FloatArray:
@@ -112,12 +121,38 @@ class ResidualTarget:
             explained = float(statistic @ np.linalg.pinv(products, hermitian=True) @ statistic)
             df = int(np.linalg.matrix_rank(products, hermitian=True))
             df_residual = codes.shape[1] - 1 - self.n_fitted - df
-            if self.is_linear and df_residual > 0:
+            if df_residual <= 0:  # nothing is left to compare levels with
+                continue
+            if self.is_linear:
                 f = explained / df / max((square - explained) / df_residual, 1e-300)
-                log_p[row] = float(log_f_tail(f, df, df_residual))
+                by_model = float(log_f_tail(f, df, df_residual))
             else:
-                log_p[row] = float(log_chi2_tail(np.array([explained]), df)[0])
+                by_model = float(log_chi2_tail(np.array([explained]), df)[0])
+            is_small = np.bincount(levels)[used].min() < _FEW_IN_LEVEL
+            log_p[row] = max(by_model, self._permuted_log_p(indicators)) if is_small else by_model
         return log_p
+
+    def _permuted_log_p(self, indicators: FloatArray) -> float:
+        """Return ln p of the residuals' R² on indicators of levels, (n_levels − 1, n_samples), over permutations."""
+        plain = self._plain
+        added, triangle = np.linalg.qr((indicators - (indicators @ plain) @ plain.T).T)
+        added = added[:, np.abs(np.diag(triangle)) > _NOTHING_LEFT]
+        left = self.residuals - plain @ (plain.T @ self.residuals)
+        n, df = len(left) - self.n_fitted, added.shape[1]
+        total = float(left @ left)
+        if not 0 < df < n - 1 or total <= 0:
+            return 0.0
+        mean = df / (n - 1)
+        # Of trace, trace of the square, and squares of the diagonal, of a projection and of the product u·u'.
+        diagonal, fourth = float(((added**2).sum(axis=1) ** 2).sum()), float((left**4).sum()) / total**2
+        variance = 2 * ((n - 1) * df - df**2) * (n - 2) / ((n - 1) ** 2 * (n + 1) * (n - 2))
+        excess = (n * (n + 1) * diagonal - (n - 1) * (df**2 + 2 * df)) * (n * (n + 1) * fourth - 3 * (n - 1))
+        variance += excess / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
+        both = mean * (1 - mean) / max(variance, 1e-300) - 1
+        if both <= 0:
+            return 0.0
+        share = min(float(((left @ added) ** 2).sum()) / total, 1.0)
+        return float(log_beta_cdf(np.array([1 - share]), (1 - mean) * both, mean * both)[0])
 
     def _left(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return √w·x̃ of each variable, and its squared length; 0 where the model's columns determine the variable."""

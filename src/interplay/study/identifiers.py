@@ -2,7 +2,8 @@
 
 A number of a sample is no measurement. Where the order of the samples knows the outcome (cases first, then controls),
 it is the most significant variable of all. A column is such a number if its values, all different, rise from row to
-row, or repeat less often than chance would have them repeat, or if they only have such a name.
+row, or repeat less often than chance would have them repeat, or if they only have such a name. A column of texts
+is one if they are nearly all different.
 
 A label of a subject (patient, donor, family) repeats: samples of one subject are not independent. A column is such a
 label by its name, or because the samples of one value lie together and share other columns.
@@ -83,8 +84,8 @@ _FIRST_SAMPLES = 40
 
 #: What is said of one column that looks like an identifier, and of several.
 IDENTIFIER_WORDS = (
-    "looks like an identifier (whole numbers, nearly all different): if it numbers the samples and measures nothing",
-    "look like identifiers (whole numbers, nearly all different): if they number the samples and measure nothing",
+    "looks like an identifier (values nearly all different): if it names the samples and measures nothing",
+    "look like identifiers (values nearly all different): if they name the samples and measure nothing",
 )
 #: So many columns are named in a warning.
 _COLUMNS_NAMED = 5
@@ -170,19 +171,23 @@ def _is_in_order(values: Values) -> bool:
 
 
 def find_identifiers(table: Table, among: Iterable[int] = ()) -> list[int]:
-    """Return the variables that may number the samples, ascending.
+    """Return the variables that may number or name the samples, ascending.
 
     Columns of plain arrays, which have no names of their own, are left out. In a large table only the variables `among`
     are looked at.
     """
     own = {v for v, name in enumerate(table.names) if name != f"x{v}"} if _is_small(table) else set()
     candidates = own.intersection(_maybe_numbered(table)) if own else set()
-    candidates |= {v for v in own if has_id_name(table.names[v])} | set(among)
-    return [
-        v
-        for v in sorted(candidates)
-        if table.kinds[v] == ColumnKind.NUMBER and looks_like_identifier(table.names[v], table.column(v).read())
-    ]
+    candidates |= {v for v in own if table.is_label[v] or has_id_name(table.names[v])} | set(among)
+    return [v for v in sorted(candidates) if _is_identifier(table, v)]
+
+
+def _is_identifier(table: Table, v: int) -> bool:
+    values = table.column(v).read()
+    if table.kinds[v] == ColumnKind.NUMBER:
+        return looks_like_identifier(table.names[v], values)
+    observed = values[values == values]
+    return len(observed) >= _MIN_SAMPLES and len(np.unique(observed)) >= _UNIQUE_SHARE * len(observed)
 
 
 def warn_of_identifiers(table: Table, among: IntArray | None = None) -> None:
