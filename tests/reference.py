@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
+from statistics import NormalDist
 
 Column = Sequence[int]
 Cell = tuple[int, ...]
@@ -292,6 +293,38 @@ def max_information_gain(
         if so_far is None or found.gain > so_far.gain:
             best[found.variable][found.df] = found
     return best
+
+
+def covariate_columns(values: Sequence[float]) -> list[list[float]]:
+    """Columns of a covariate by rows: its value, and a natural cubic spline of its normal scores (Harrell's)."""
+    n = len(values)
+    below = [sum(other < value for other in values) for value in values]
+    same = [sum(other == value for other in values) for value in values]
+    normal = NormalDist()
+    x = [normal.inv_cdf((low + ties / 2) / n) for low, ties in zip(below, same, strict=True)]
+    ordered = sorted(x)
+    knots = []
+    for share in (0.05, 0.275, 0.5, 0.725, 0.95):
+        place = share * (n - 1)
+        low = int(place)
+        high = min(low + 1, n - 1)
+        knots.append(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
+
+    def cubed(u: float) -> float:
+        return max(u, 0.0) ** 3
+
+    rows = []
+    for value, score in zip(values, x, strict=True):
+        row = [float(value), score]
+        for knot in knots[:3]:
+            before, last = knots[3], knots[4]
+            row.append(
+                cubed(score - knot)
+                - cubed(score - before) * (last - knot) / (last - before)
+                + cubed(score - last) * (before - knot) / (last - before)
+            )
+        rows.append(row)
+    return rows
 
 
 def integer_scores(z: Sequence[float], most: int = 127) -> list[int]:

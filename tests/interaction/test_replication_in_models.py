@@ -11,6 +11,8 @@ from statsmodels.duration.hazard_regression import PHReg
 import interplay
 from command_line import in_process
 from interplay.interaction.call import task_of
+from interplay.statistics.interaction.tested_times import TestedTimes
+from reference import covariate_columns
 
 
 def study(seed, n=400):
@@ -84,7 +86,7 @@ def test_new_samples_are_tested_as_by_statsmodels():
         again = found.replicate(X2, y2[kind], **given(kind, beside2))
         assert again.significant == [("x1", "x4")]
         a, b = levels(again, 0, X2)
-        columns = np.column_stack([age, a, b, a * b])
+        columns = np.column_stack([covariate_columns(age), a, b, a * b])
         tested = again.tested
         if kind == "times":
             time, event = y2[kind]

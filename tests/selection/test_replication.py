@@ -12,6 +12,7 @@ from interplay.selection.call import task_of
 from interplay.statistics.replication_test import NewSamples
 from interplay.study.full_model import FullModel
 from interplay.study.outcomes.times import Survival
+from reference import covariate_columns
 
 
 def mixed(seed: int, n: int = 700) -> tuple[pd.DataFrame, np.ndarray]:
@@ -132,17 +133,17 @@ def test_covariates_offsets_and_entries_are_those_of_statsmodels():
         return {"covariates": age[part], "offset": known[part], **more}
 
     scores = stats.norm.ppf((stats.rankdata(X[rest, 2]) - 0.5) / 450)
-    columns = np.column_stack([age[rest], scores])
+    columns = np.column_stack([covariate_columns(age[rest]), scores])
     found = interplay.select(X[half], ill[half], dimensions=(1, 2), random_state=0, **of(half))
     again = found.replicate(X[rest], ill[rest], **of(rest)).table.set_index("variable")
     family = {"family": sm.families.Binomial(), "offset": known[rest]}
-    fits = [sm.GLM(ill[rest], sm.add_constant(c), **family).fit(tol=1e-12) for c in (columns, columns[:, :1])]
+    fits = [sm.GLM(ill[rest], sm.add_constant(c), **family).fit(tol=1e-12) for c in (columns, columns[:, :-1])]
     assert again.loc["x2", "p_value"] == pytest.approx(stats.chi2.sf(2 * (fits[0].llf - fits[1].llf), 1), rel=1e-4)
     y = [tuple(each[part] for each in times) for part in (half, rest)]
     found = interplay.select(X[half], y[0], dimensions=(1, 2), random_state=0, **of(half, entry=entry[half]))
     again = found.replicate(X[rest], y[1], **of(rest, entry=entry[rest])).table.set_index("variable")
     same = {"status": y[1][1] * 1, "ties": "efron", "entry": entry[rest], "offset": known[rest]}
-    fits = [PHReg(y[1][0], c, **same).fit(disp=0) for c in (columns, columns[:, :1])]
+    fits = [PHReg(y[1][0], c, **same).fit(disp=0) for c in (columns, columns[:, :-1])]
     assert again.loc["x2", "p_value"] == pytest.approx(stats.chi2.sf(2 * (fits[0].llf - fits[1].llf), 1), rel=1e-4)
     with pytest.warns(UserWarning, match="without covariates the new samples are tested for something else"):
         found.replicate(X[rest], y[1], offset=known[rest], entry=entry[rest])

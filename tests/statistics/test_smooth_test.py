@@ -14,10 +14,11 @@ from statsmodels.genmod.families.links import Logit, Probit
 
 import interplay
 from interplay.models.classes import class_likelihood_ratio
+from interplay.models.splines import KNOT_QUANTILES, spline_columns
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
-from interplay.statistics.smooth_columns import KNOT_QUANTILES, smooth_columns, spline_columns
+from interplay.statistics.smooth_columns import smooth_columns
 from interplay.study.full_model import FullModel
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import number_outcome

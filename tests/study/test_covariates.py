@@ -16,6 +16,7 @@ from interplay.study.full_model import FullModel
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.times import Survival
 from interplay.study.study import make_study
+from reference import covariate_columns
 
 
 def confounded(n=600, seed=0):
@@ -135,7 +136,7 @@ class TestSelect:
         found = interplay.select(X, y, dimensions=1, covariates=age, random_state=0)
         assert found.relevant == ["x2"]
         level = interplay.discretize(X)[0, :, 2]
-        scaled = (age - age.mean()) / age.std()
+        scaled = np.array(covariate_columns(age))
         models = [sm.Logit(y, sm.add_constant(np.column_stack(c))).fit(disp=0).llf for c in ([level, scaled], [scaled])]
         expected = chi2.sf(2 * (models[0] - models[1]), 1)
         assert found.table.loc[2, "p_model"] == pytest.approx(expected, rel=1e-5)
@@ -146,7 +147,7 @@ class TestSelect:
         X, y, age = confounded()
         found = interplay.select(X, y, dimensions=2, covariates=age, random_state=0)
         codes = interplay.discretize(X)[0]
-        scaled = (age - age.mean()) / age.std()
+        scaled = np.array(covariate_columns(age))
         for v, partner in ((5, 9), (9, 5)):
             assert found.table.loc[v, "partners"] == (f"x{partner}",)
             cells = codes[:, [v, partner]] @ [2, 1]
@@ -399,6 +400,30 @@ def test_kinds_of_covariates():
     found = make_covariates({"sex": ["f", "m", "f"] * 2, "dose": [1, 2, 3] * 2}, n_samples=6)
     assert found.names == ["sex", "dose"]
     assert found.design[:3] == pytest.approx(np.array([[0, -1.2247449], [1, 0], [0, 1.2247449]]))
+
+
+def test_splines_of_covariates_are_those_of_plain_loops():
+    """The value itself is among the columns; few values and few samples have fewer columns."""
+    rng = np.random.default_rng(0)
+    dose = np.round(rng.lognormal(0, 1.5, 300), 1)
+    ours = make_covariates({"dose": dose, "sex": rng.choice(["f", "m"], 300)}, n_samples=300)
+    theirs = np.column_stack([np.ones(300), ours.design[:, 1], covariate_columns(dose)])
+    columns = np.column_stack([np.ones(300), ours.smooth(300)])
+    assert columns.shape == (300, 7)
+    assert np.linalg.matrix_rank(columns) == np.linalg.matrix_rank(np.hstack([columns, theirs])) == 7
+    assert [ours.smooth(n).shape[1] for n in (29, 30, 45, 59, 60)] == [2, 3, 4, 5, 6]
+    flags = make_covariates({"flag": dose > 1, "grade": np.arange(300) % 3}, n_samples=300)
+    assert np.linalg.matrix_rank(np.column_stack([np.ones(300), flags.smooth(300)])) == 4
+
+
+def test_ranks_of_an_outcome_that_is_linear_in_a_skewed_covariate():
+    """Variables that follow such a covariate are not found, and others are."""
+    rng = np.random.default_rng(1)
+    dose = rng.exponential(size=400)
+    X = rng.normal(size=(400, 20))
+    X[:, :8] += dose[:, np.newaxis]
+    y = 3 * dose + X[:, 12] + rng.normal(size=400)
+    assert interplay.select(X, y, covariates=dose, dimensions=(1,), random_state=0).relevant == ["x12"]
 
 
 @pytest.mark.parametrize("scale", [1e300, 1e-300])

@@ -16,6 +16,7 @@ from command_line import in_process, in_shell
 from interplay.statistics.survival.kaplan_meier import kaplan_meier
 from interplay.statistics.survival.log_rank import log_rank
 from interplay.study.outcomes.times import Survival, make_survival
+from reference import covariate_columns
 
 #: Remission of leukaemia in weeks under 6-mercaptopurine and placebo; a plus sign is censored (Freireich et al. 1963).
 FREIREICH = (
@@ -115,7 +116,7 @@ class TestSelect:
         age = rng.normal(size=300)
         time, event = times(np.where(X[:, 4] > 0, 2.5, 0.6) * np.exp(0.5 * age), rng)
         level = interplay.discretize(X)[0, :, 4] * 1.0
-        for given, known in (({}, []), ({"covariates": age}, [age])):
+        for given, known in (({}, []), ({"covariates": age}, [covariate_columns(age)])):
             found = interplay.select(X, (time, event), dimensions=1, random_state=0, **given)
             larger, smaller = (
                 0.0 if not columns else PHReg(time, np.column_stack(columns), status=event * 1).fit(disp=0).llf

@@ -179,6 +179,7 @@ ARGUMENTS = arguments_in(
         Covariates of each sample (age, sex, principal components), as values or as names of columns, which are then not
         variables. The answer is given these: the search compares residuals of a linear model (numbers), a logistic
         model (classes) or Cox's model (times) of the covariates, and finds have to be confirmed by the full model.
+        Numbers enter as they are and as splines of their ranks.
     offset : (n_samples,) array-like or str, optional
         The known part of the outcome of each sample, such as a polygenic prediction: a mean in units of `y`, log odds
         of the second class, or a log hazard. It enters the models with coefficient 1.

@@ -16,9 +16,9 @@ from interplay.base.jobs import map_in_threads
 from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.interaction.tuple_samples import tuple_samples
+from interplay.models.splines import spline_columns
 from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.statistics.smooth_columns import spline_columns
 
 #: Tests of the search, statistics and degrees of freedom of second tests → their p-values.
 PValues = Callable[[TupleTests, FloatArray, IntArray], FloatArray]

@@ -10,10 +10,10 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray
 from interplay.codes.cuts import NO_LEVEL
+from interplay.models.splines import spline_columns
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.statistics.smooth_columns import spline_columns
 from interplay.study.study import Study
 
 if TYPE_CHECKING:

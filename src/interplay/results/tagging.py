@@ -17,6 +17,7 @@ from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.user_warnings import warn
 from interplay.codes.cuts import NO_LEVEL, VariableCuts
+from interplay.models.splines import spline_columns
 from interplay.results.clump_table import columns_named, linkage_for
 from interplay.results.neighbours import TYPED_CHI2, ColumnPool, bridging, find_neighbours
 from interplay.results.replication import outcome_of
@@ -25,7 +26,7 @@ from interplay.results.tagged import Tagging
 from interplay.statistics.clumps import clump_tuples
 from interplay.statistics.linkage import linkage_rows, squared_associations
 from interplay.statistics.neighbour_screen import Neighbours, responses
-from interplay.statistics.smooth_columns import smooth_columns, spline_columns
+from interplay.statistics.smooth_columns import smooth_columns
 from interplay.statistics.tagging import Lead, Tagged, tagged_tuple
 from interplay.study.full_model import FullModel
 from interplay.study.outcomes.outcome import Outcome

@@ -8,11 +8,10 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.results.selection import Selection
 from interplay.selection.runs import SearchedSelection
-from interplay.selection.unit_columns import FEW_VALUES, UnitColumns
+from interplay.selection.unit_columns import UnitColumns
 from interplay.statistics.association import Associations
 from interplay.statistics.score_test import class_targets
 from interplay.statistics.short_list import ShortList, choose_short_list
-from interplay.statistics.smooth_columns import spline_columns
 from interplay.study.outcomes.numbers import NumberOutcome
 from interplay.study.study import Study
 from interplay.study.table import Table
@@ -58,7 +57,7 @@ def make_short_list(found: Selection, data: SearchedSelection) -> ShortList:
                 for v in candidates
             },
             strata=None if study.strata is None else study.strata.codes,
-            always=_smooth(covariates),
+            always=None if study.model is None else study.model.design.T,
         )
     log_p: dict[int, float] = {}
     for unit, value in listed:
@@ -79,12 +78,6 @@ def _grouped(table: Table, ranked: IntArray, threshold: float) -> tuple[IntArray
         else:
             kept.keep(v)
     return representative, association
-
-
-def _smooth(covariates: FloatArray) -> FloatArray:
-    """Return the columns of covariates and the bends of their splines: an effect of theirs may be no straight line."""
-    bends = [spline_columns(column).T[1:] for column in covariates if len(np.unique(column)) > FEW_VALUES]
-    return np.vstack([covariates, *bends])
 
 
 def _targets(study: Study) -> FloatArray:

@@ -9,10 +9,10 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.codes.cuts import VariableCuts
 from interplay.codes.rank_scores import mid_rank_scores, normal_scores
+from interplay.models.splines import spline_columns
 from interplay.results.selection import Selection
 from interplay.statistics.given_test import centred_within
 from interplay.statistics.short_list import Unit, orthonormal, pillai_log_p
-from interplay.statistics.smooth_columns import spline_columns
 from interplay.statistics.verdicts import INTERACTION
 from interplay.study.table import Table
 
@@ -25,8 +25,8 @@ _MAX_COLUMNS = 64
 #: Cells are made of quarters of numbers, or of halves where quarters make more columns, as a share of the samples.
 _MAX_CELL_SHARE = 0.125
 
-#: Covariates with more different values are numbers: they are cut, and have splines.
-FEW_VALUES = 5
+#: Covariates with more different values are numbers: they are cut.
+_FEW_VALUES = 5
 
 
 class UnitColumns:
@@ -157,7 +157,7 @@ class UnitColumns:
     def _has_levels(self, v: int) -> bool:
         if v < self._table.n_vars:
             return bool(self._table.is_label[v])
-        return len(np.unique(self._values(v))) <= FEW_VALUES
+        return len(np.unique(self._values(v))) <= _FEW_VALUES
 
     def _parts(self, v: int, n_parts: int) -> IntArray:
         """Return the level of each sample: of labels as they are, of numbers as many parts of equal size."""

@@ -25,7 +25,7 @@
     arm_p_values.py        p-values of tests  → p-values of arms and variables, and how each variable was found
     combined_p.py          several p-values   → one: their weighted harmonic mean; weights learnt from other variables
     combined_studies.py    tests of studies   → one: fixed effects with heterogeneity, sums of χ²
-    smooth_columns.py      numbers            → columns of splines, products of proper subsets
+    smooth_columns.py      splines, levels    → columns of smooth effects of tuples, products of proper subsets
     residual_test.py       residuals of a model, scores → p-values of variables in the model
     given_in_model.py      the same given strong variables
     model_fit.py           a model of covariates, offset, times + columns → coefficients, likelihood ratios

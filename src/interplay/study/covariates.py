@@ -9,8 +9,16 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import naming_argument, shown
+from interplay.models.splines import spline_columns
 from interplay.study.columns import Column, ColumnKind, check_length, decision_column
+from interplay.study.outcomes.numbers import normal_scores
 from interplay.study.table import as_table
+
+#: The model has at most one column for this number of samples: those of the rarest class, events, or all of numbers.
+_SAMPLES_PER_COLUMN = 10
+
+#: Columns of the spline of a covariate, beside its values.
+_SPLINE_COLUMNS = 4
 
 #: More columns than this are variables, not covariates: a model of them would describe the samples one by one.
 MAX_COLUMNS = 200
@@ -31,6 +39,24 @@ class Covariates:
     names: list[str]
     design: FloatArray
 
+    def smooth(self, n_informative: int) -> FloatArray:
+        """Return the columns of a model: the design, and splines of normal scores of the numbers in it.
+
+        An outcome may be linear in a covariate as it is, and its ranks then are not. Splines of ranks follow both, and
+        outliers do not move them. Where samples are few, splines have fewer columns, or there are none.
+
+        Parameters
+        ----------
+        n_informative : int
+            Samples of the rarest class, events of times, or samples of numbers.
+        """
+        numbers = [column for column in self.design.T if len(np.unique(column)) > 2]
+        room = n_informative // _SAMPLES_PER_COLUMN - self.design.shape[1]
+        n_columns = min(room // max(len(numbers), 1), _SPLINE_COLUMNS)
+        if n_columns < 1:
+            return self.design
+        return np.hstack([self.design, *(spline_columns(normal_scores(each), n_columns) for each in numbers)])
+
     def of_samples(self, rows: IntArray) -> Covariates:
         """Return the covariates of some samples."""
         return Covariates(self.names, self.design[rows])
@@ -42,7 +68,7 @@ def make_covariates(covariates: Any, *, n_samples: int) -> Covariates | None:
     Parameters
     ----------
     covariates : (n_samples,) array-like, table-like, list of Column, or None
-        Numbers count as they are, bool, categorical and text columns by their levels.
+        Numbers count as they are and by splines, bool, categorical and text columns by their levels.
     n_samples : int
         Samples of X, which `covariates` must match.
 

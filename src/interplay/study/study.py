@@ -108,8 +108,9 @@ class Study:
         """The model of times, covariates and offset, which has the last word; None without any of these."""
         if self.covariates is None and self.offset is None and self.survival is None:
             return None
-        design = np.empty((self.n_samples, 0)) if self.covariates is None else self.covariates.design
         outcome: Outcome | Survival = self.outcome if self.survival is None else self.survival
+        none = np.empty((self.n_samples, 0))
+        design = none if self.covariates is None else self.covariates.smooth(outcome.n_informative)
         if isinstance(outcome, NumberOutcome):
             if self.offset is not None:
                 outcome = number_outcome(outcome.values - self.offset, self.strata, scale=outcome.scale)

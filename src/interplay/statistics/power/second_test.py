@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.arrays import FloatArray
-from interplay.statistics.smooth_columns import smooth_columns, spline_columns
+from interplay.models.splines import spline_columns
+from interplay.statistics.smooth_columns import smooth_columns
 
 
 def n_smooth_columns(n_levels: tuple[int, ...]) -> int:

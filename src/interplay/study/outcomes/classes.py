@@ -63,6 +63,11 @@ class DecisionClasses:
         """Degrees of freedom of the outcome: of a gain, times those of the variable and the cells of its partners."""
         return self.n_classes - 1
 
+    @property
+    def n_informative(self) -> int:
+        """What the number of columns of a model is measured by: samples of the rarest class."""
+        return int(self.sizes.min())
+
     @cached_property
     def sizes(self) -> IntArray:
         """Samples in each class, (n_classes,)."""

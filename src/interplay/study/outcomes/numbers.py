@@ -69,6 +69,11 @@ class NumberOutcome:
     df: ClassVar[int] = 1
 
     @property
+    def n_informative(self) -> int:
+        """What the number of columns of a model is measured by: samples."""
+        return len(self.values)
+
+    @property
     def labels(self) -> list[Any]:
         """No classes, hence no labels."""
         return []
@@ -169,11 +174,12 @@ def number_outcome(values: FloatArray, strata: Strata | None = None, *, scale: s
     codes = np.zeros(len(values), dtype=np.int64) if strata is None else strata.codes
     for stratum in range(int(codes.max(initial=0)) + 1):
         inside = np.flatnonzero(codes == stratum)
-        scores[inside] = _normal_scores(values[inside])
+        scores[inside] = normal_scores(values[inside])
     return NumberOutcome(values, scores, scale)
 
 
-def _normal_scores(values: FloatArray) -> FloatArray:
+def normal_scores(values: FloatArray) -> FloatArray:
+    """Return Φ⁻¹((r − ½)/N) of the mid-ranks r of N values."""
     from scipy.special import ndtri
 
     _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)

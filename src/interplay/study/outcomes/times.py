@@ -54,6 +54,11 @@ class Survival:
     event: BoolArray
     entry: FloatArray | None = None
 
+    @property
+    def n_informative(self) -> int:
+        """What the number of columns of a model is measured by: events."""
+        return int(self.event.sum())
+
     def is_of(self, n_samples: int) -> bool:
         """Say whether all arrays have one value per sample: a file may say anything."""
         arrays = (self.time, self.event) if self.entry is None else (self.time, self.event, self.entry)
