@@ -11,7 +11,6 @@ from statsmodels.duration.hazard_regression import PHReg
 import interplay
 from command_line import in_process
 from interplay.interaction.call import task_of
-from interplay.statistics.interaction.tested_times import TestedTimes
 from reference import covariate_columns
 
 
