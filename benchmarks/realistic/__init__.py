@@ -1,0 +1,11 @@
+"""Designs that people have and that broke the promise once: how often is anything found where nothing is true?
+
+::
+
+    designs.py             a line of designs, each with tables and tests → shares of tables, with standard errors
+    skewed_covariates.py   numbers that are linear in a covariate with outliers
+    page.py                results                                       → docs/realistic_designs.md
+    __main__.py            all of it                                     → benchmarks/results/realistic_*.json
+
+A new line is a module with a `LINE`, and its name in `LINES` of `page.py`.
+"""
