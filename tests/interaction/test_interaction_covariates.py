@@ -15,7 +15,7 @@ from interplay.report.interaction_page import methods_words
 from reference import covariate_columns
 
 #: The columns of a covariate in formulas.
-SMOOTH = "s0 + s1 + s2 + s3 + s4"
+SPLINE = "s0 + s1 + s2 + s3 + s4"
 
 
 def smooth_frame(covariate):
@@ -67,7 +67,7 @@ def test_likelihood_ratios_are_those_of_statsmodels(settings):
         data = smooth_frame(age).assign(a=a, b=b, ill=y, s=settings.get("strata", 0))
         by = " * C(s)" if "strata" in settings else ""
         fits = [
-            smf.logit(f"ill ~ ({terms}){by} + {SMOOTH}", data).fit(disp=0, maxiter=200)
+            smf.logit(f"ill ~ ({terms}){by} + {SPLINE}", data).fit(disp=0, maxiter=200)
             for terms in ("C(a) * C(b)", "C(a) + C(b)")
         ]
         tested, expected = found.tested, 2 * (fits[0].llf - fits[1].llf)
@@ -93,8 +93,8 @@ def test_triples_are_those_of_statsmodels():
     assert found.significant == [("x1", "x4", "x6")]
     for row in range(3):
         data = smooth_frame(age).assign(**dict(zip("abc", levels_of(found, row, X), strict=True)), ill=y)
-        larger = smf.logit(f"ill ~ a * b * c + {SMOOTH}", data).fit(disp=0)
-        smaller = smf.logit(f"ill ~ a * b + a * c + b * c + {SMOOTH}", data).fit(disp=0)
+        larger = smf.logit(f"ill ~ a * b * c + {SPLINE}", data).fit(disp=0)
+        smaller = smf.logit(f"ill ~ a * b + a * c + b * c + {SPLINE}", data).fit(disp=0)
         assert found.tested.statistic[row] == pytest.approx(2 * (larger.llf - smaller.llf), rel=1e-5)
         assert found.tested.estimate[row] == pytest.approx(larger.params["a:b:c"], rel=1e-5)
         interval = larger.conf_int().loc["a:b:c"].tolist()
@@ -114,8 +114,8 @@ def test_numbers_are_those_of_statsmodels(dimensions):
     product = ":".join(names)
     for row in range(3):
         data = smooth_frame(age).assign(**dict(zip(names, levels_of(found, row, X), strict=True)), y=y)
-        larger = smf.ols(f"y ~ {'*'.join(names)} + {SMOOTH}", data).fit()
-        smaller = smf.ols(f"y ~ {'*'.join(names)} + {SMOOTH} - {product}", data).fit()
+        larger = smf.ols(f"y ~ {'*'.join(names)} + {SPLINE}", data).fit()
+        smaller = smf.ols(f"y ~ {'*'.join(names)} + {SPLINE} - {product}", data).fit()
         f, p, _ = larger.compare_f_test(smaller)
         tested = found.tested
         assert tested.statistic[row] == pytest.approx(f, rel=1e-7)
@@ -124,7 +124,7 @@ def test_numbers_are_those_of_statsmodels(dimensions):
         assert tested.estimate[row] == pytest.approx(larger.params[product], rel=1e-7)
         interval = larger.conf_int().loc[product].tolist()
         assert [tested.ci_low[row], tested.ci_high[row]] == pytest.approx(interval, rel=1e-6)
-        robust = smf.ols(f"y ~ {'*'.join(names)} + {SMOOTH}", data).fit(cov_type="HC3", use_t=True)
+        robust = smf.ols(f"y ~ {'*'.join(names)} + {SPLINE}", data).fit(cov_type="HC3", use_t=True)
         assert tested.p_robust[row] == pytest.approx(robust.pvalues[product], rel=1e-5)
     wide = interplay.interactions(X, y, covariates=age.rename("age"), scale="values", divisions=2, top=3)
     assert np.isnan(wide.tested.estimate).all()  # no one coefficient, and no warning
@@ -173,7 +173,7 @@ def test_samples_without_a_value_are_left_out():
     a, b = levels_of(found, row, gaps)
     whole = gaps[["x4", "x5"]].notna().all(axis=1)
     data = smooth_frame(age).assign(a=a, b=b, ill=y)[whole]
-    fits = [smf.logit(f"ill ~ {terms} + {SMOOTH}", data).fit(disp=0) for terms in ("a * b", "a + b")]
+    fits = [smf.logit(f"ill ~ {terms} + {SPLINE}", data).fit(disp=0) for terms in ("a * b", "a + b")]
     assert found.tested.statistic[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
     assert found.tested.estimate[row] == pytest.approx(fits[0].params["a:b"], rel=1e-5)
     assert found.tested.n_samples[row] == whole.sum()
@@ -199,7 +199,7 @@ def test_all_tuples_are_listed_where_all_are_asked_for():
 
 
 #: Columns that follow from significance.
-SMOOTH = "s0 + s1 + s2 + s3 + s4"
+SMOOTH = ["p_smooth", "p_smooth_adjusted", "holds_smooth"]
 
 
 def test_beside_groups():
