@@ -10,9 +10,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import anndata
+import h5py
 import numpy as np
 import pandas as pd
 import pyreadstat
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +23,8 @@ import interplay
 from fuzz.archives import changed_bytes
 from fuzz.outcomes import file_with, refused_or
 from interplay.io import read_data
+from interplay.singlecell import read_10x
+from mudata_files import write_h5mu
 
 FIELDS = st.one_of(
     st.sampled_from("1 2 0 -1.5 1e9 nan inf NA a b yes 1,5 é 2024-01-01 True 0x1f ' # 999999999999999999999".split()),
@@ -113,3 +118,83 @@ def read_binary(ending: str, data: st.DataObject) -> None:
     content = changed_bytes(data.draw, good(ending))
     with file_with(content, ending) as path:
         refused_or(lambda: searched(path, "-1" if ending == ".npy" else None if ending == ".npz" else "y"))
+
+
+@functools.cache
+def cells(kind: str) -> bytes:
+    """A good file of cells by genes, sparse or dense."""
+    counts = np.random.default_rng(0).poisson(0.7, size=(30, 6)).astype(np.float32)
+    ending, _, how = kind.partition(" ")
+    obs = pd.DataFrame({"y": np.arange(30) % 2}, index=[f"cell{i}" for i in range(30)])
+    X = sp.csr_matrix(counts) if how == "sparse" else counts
+    adata = anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=[f"gene{i}" for i in range(6)]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        if ending == ".h5ad":
+            adata.write_h5ad(path)
+        elif ending == ".h5mu":
+            write_h5mu(path, {"rna": adata})
+        else:
+            matrix = sp.csr_matrix(counts)
+            parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": [6, 30]}
+            parts |= {"barcodes": list(obs.index), "features/id": list(adata.var_names)}
+            parts |= {"features/name": list(adata.var_names), "features/feature_type": ["RNA"] * 6}
+            with h5py.File(path, "w") as file:
+                for name, values in parts.items():
+                    file[f"matrix/{name}"] = np.array(values, dtype="S" if isinstance(values[0], str) else None)
+        return path.read_bytes()
+
+
+KINDS_OF_CELLS = st.sampled_from([".h5ad sparse", ".h5ad dense", ".h5mu sparse", ".h5mu dense", ".h5"])
+
+
+@functools.cache
+def places_of_values(kind: str) -> list[int]:
+    """Where the values of a file of cells lie. On damaged structures, the HDF5 library itself may loop for ever."""
+    found: list[int] = []
+    with h5py.File(io.BytesIO(cells(kind))) as file:
+
+        def add(_: str, item: Any) -> None:
+            start = item.id.get_offset() if isinstance(item, h5py.Dataset) else None
+            if start is not None:
+                found.extend(range(start, start + item.id.get_storage_size()))
+
+        file.visititems(add)
+    return found
+
+
+@given(KINDS_OF_CELLS, st.lists(st.tuples(st.integers(0), st.integers(0, 7)), min_size=1, max_size=3))
+def read_cells(kind: str, flips: list[tuple[int, int]]) -> None:
+    """HDF5 has no checksums: a flipped bit is refused, or changes a number, but not where compiled code reads."""
+    content, places = bytearray(cells(kind)), places_of_values(kind)
+    for place, bit in flips:
+        content[places[place % len(places)]] ^= 1 << bit
+    ending = kind.partition(" ")[0]
+    with file_with(bytes(content), ending) as path:
+
+        def searched_cells() -> Any:
+            is_tenx = ending == ".h5"
+            X, y = (read_10x(path), np.arange(30) % 2) if is_tenx else read_data(path, target="y")
+            return interplay.max_information_gain(X, y, dimensions=1, missing="level")
+
+        refused_or(searched_cells, (ValueError,))
+
+
+@given(
+    st.sampled_from(["csr_matrix", "csc_array", "coo_array", "bsr_array", "dia_array", "lil_array"]),
+    st.integers(0, 2**32 - 1),
+    st.lists(st.tuples(st.integers(0), st.integers(-(2**31), 2**31 - 1) | st.integers(-2, 9)), max_size=3),
+)
+def sparse_indices(kind: str, seed: int, changes: list[tuple[int, int]]) -> None:
+    """A sparse matrix whose indices were changed is refused or searched."""
+    rng = np.random.default_rng(seed)
+    X = getattr(sp, kind)(rng.poisson(0.5, size=(int(rng.integers(2, 20)), int(rng.integers(1, 6)))).astype(float))
+    parts = [getattr(X, part) for part in ("indices", "indptr", "row", "col", "offsets") if hasattr(X, part)]
+    for place, value in changes if parts else []:
+        part = parts[place % len(parts)]
+        if len(part):
+            part[place // len(parts) % len(part)] = value
+    found = refused_or(
+        lambda: interplay.max_information_gain(X, np.arange(X.shape[0]) % 2, dimensions=1), (ValueError,)
+    )
+    assert found is None or np.isfinite(found.gain).all()

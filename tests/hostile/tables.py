@@ -63,6 +63,12 @@ def sparse_with_repeats() -> sp.coo_array:
     return sp.coo_array((np.r_[halves, halves], (np.r_[rows, rows], np.r_[columns, columns])), shape=SPARSE.shape)
 
 
+def sparse_with_an_index_outside() -> sp.csr_array:
+    made = sp.csr_array(X)
+    made.indices[5] = 10**9
+    return made
+
+
 def sparse_with_zeros() -> sp.csr_array:
     stored = sp.csr_array(np.ones_like(SPARSE))
     stored.data[:] = SPARSE.ravel()
@@ -117,6 +123,11 @@ AREA = Area(
             "a two-dimensional structured array",
             lambda: gains(np.zeros((60, 2), STRUCTURED.dtype)),
             "^column 'x0' of X holds values of no usable kind",
+        ),
+        refused(
+            "a sparse matrix with an index outside",
+            lambda: gains(sparse_with_an_index_outside()),
+            "^X is a damaged sparse matrix: its indices point outside it",
         ),
         refused("complex sparse values", lambda: gains(sp.csr_array(X + 0j)), "^column 'x0' of X holds complex128"),
         refused("lists in cells", lambda: gains(frame_with(bad=[[1]] * 60)), "^column 'bad' of X holds nested"),

@@ -173,3 +173,58 @@ def test_damaged_gct_files(tmp_path: Path, line: int, content: str, message: str
     (tmp_path / "genes.gct").write_text("\n".join(lines) + "\n")
     with pytest.raises(ValueError, match=message):
         read_data(tmp_path / "genes.gct", target="ill")
+
+
+def rewritten(file: h5py.File, name: str, values: object) -> None:
+    attributes = dict(file[name].attrs)
+    del file[name]
+    if values is not None:
+        file[name] = values
+        file[name].attrs.update(attributes)
+
+
+@pytest.mark.parametrize("ending", [".h5ad", ".h5mu"])
+@pytest.mark.parametrize("part", ["X", "layers/raw"])
+@pytest.mark.parametrize(
+    "damage", [("indices", 10**9), ("indices", -1), ("indptr", 10**9), ("indptr", -7), ("indptr", None)]
+)
+def test_damaged_sparse_cells(tmp_path: Path, ending: str, part: str, damage: tuple[str, int | None], command) -> None:
+    obs = pd.DataFrame({"ill": IS_ILL}, index=CELLS)
+    matrix = sp.csr_matrix(COUNTS.astype(np.float32))
+    adata = anndata.AnnData(matrix, obs=obs, var=pd.DataFrame(index=GENES), layers={"raw": matrix})
+    path = tmp_path / f"cells{ending}"
+    if ending == ".h5ad":
+        adata.write_h5ad(path)
+    else:
+        write_h5mu(path, {"rna": adata})
+    name, value = damage
+    with h5py.File(path, "r+") as file:
+        inside = f"{'mod/rna/' if ending == '.h5mu' else ''}{part}/{name}"
+        changed = file[inside][()]
+        changed[5] = value or 0
+        rewritten(file, inside, None if value is None else changed)
+    layer = [] if part == "X" else ["--layer", "raw"]
+    done = command("run", path, "--target", "ill", "-k", 1, "--seed", 0, *layer)
+    assert (done.code, done.err.count("\n")) == (2, 1), done.err
+    assert f"cells{ending}' is not a" in done.err
+
+
+@pytest.mark.parametrize("ending", [".h5ad", ".h5mu"])
+def test_a_damaged_chunk_of_a_dense_matrix(tmp_path: Path, ending: str, command) -> None:
+    path = tmp_path / f"cells{ending}"
+    obs = pd.DataFrame({"ill": IS_ILL}, index=CELLS)
+    adata = anndata.AnnData(COUNTS.astype(np.float32), obs=obs, var=pd.DataFrame(index=GENES))
+    adata.write_h5ad(path) if ending == ".h5ad" else write_h5mu(path, {"rna": adata})
+    inside = "X" if ending == ".h5ad" else "mod/rna/X"
+    with h5py.File(path, "r+") as file:
+        attributes = dict(file[inside].attrs)
+        values = file[inside][()]
+        del file[inside]
+        file.create_dataset(inside, data=values, chunks=(50, 4), compression="gzip").attrs.update(attributes)
+        place = file[inside].id.get_chunk_info(3).byte_offset
+    content = bytearray(path.read_bytes())
+    content[place : place + 20] = bytes(20)
+    path.write_bytes(content)
+    done = command("run", path, "--target", "ill", "-k", 1, "--seed", 0)
+    assert (done.code, done.err.count("\n")) == (2, 1), done.err
+    assert f"cells{ending}' is not a file of cells that can be read: " in done.err

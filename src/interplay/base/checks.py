@@ -118,12 +118,17 @@ def check_file(name: str, value: Any) -> Path:
 
 
 @contextmanager
-def reading(path: str | os.PathLike[str], wanted: str, errors: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Turn the errors of a library that reads a file into one line that names the file and what it should be."""
+def reading(
+    path: str | os.PathLike[str], wanted: str, errors: tuple[type[Exception], ...] = (Exception,)
+) -> Iterator[None]:
+    """Turn the errors of a library that reads a file into one line that names the file and what it should be.
+
+    By default these are all errors: on a damaged file, h5py raises any kind of them.
+    """
     try:
         yield
     except errors as error:
-        first_line = str(error).partition("\n")[0]
+        first_line = str(error).partition("\n")[0] or type(error).__name__
         raise ValueError(f"{os.fspath(path)!r} is not {wanted}: {first_line}") from None
 
 

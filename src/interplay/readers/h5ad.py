@@ -65,6 +65,6 @@ def read_h5ad(path: str | os.PathLike[str], *, layer: str | None = None) -> Tabl
     with needing("anndata", "singlecell", "reading .h5ad files needs"):
         import anndata
     check_file("path", path)
-    with reading(path, "an .h5ad file that anndata can read", (OSError, KeyError, ValueError, TypeError)):
+    with reading(path, "an .h5ad file that anndata can read"):
         adata = anndata.read_h5ad(path, backed="r")
     return anndata_table(adata, layer=layer)

@@ -14,7 +14,6 @@ from interplay.study.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-_ERRORS = (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError)
 _WHAT = "an .h5mu file that can be read"
 
 
@@ -22,6 +21,7 @@ _WHAT = "an .h5mu file that can be read"
 class _Modality:
     """The parts of an AnnData that a table needs."""
 
+    filename: str | os.PathLike[str]
     X: Any
     layers: Mapping[str, Any]
     obs: pd.DataFrame
@@ -73,7 +73,7 @@ def read_h5mu(path: str | os.PathLike[str], *, modality: str | None = None, laye
         except ImportError:  # before anndata 0.11
             from anndata.experimental import read_elem
     check_file("path", path)
-    with reading(path, _WHAT, _ERRORS):
+    with reading(path, _WHAT):
         file = h5py.File(path, "r")
         there_are = list(file["mod"])
     listed = ", ".join(repr(name) for name in there_are)
@@ -82,7 +82,7 @@ def read_h5mu(path: str | os.PathLike[str], *, modality: str | None = None, laye
     chosen = there_are[0] if modality is None else modality
     if chosen not in there_are:
         raise ValueError(f"modality must be one of {listed}, not {shown(modality)}")
-    with reading(path, _WHAT, _ERRORS):
+    with reading(path, _WHAT):
         group = file["mod"][chosen]
         obs, var = read_elem(group["obs"]), read_elem(group["var"])
         if "obs" in file and int(file.attrs.get("axis", 0)) == 0:
@@ -93,7 +93,7 @@ def read_h5mu(path: str | os.PathLike[str], *, modality: str | None = None, laye
         layers = {name: _matrix(group["layers"][name], read_elem) for name in names if name == layer}
         layers |= {name: None for name in names if name != layer}
         X = _matrix(group["X"], read_elem) if "X" in group and layer is None else None
-    return anndata_table(_Modality(X, layers, obs, var.index), layer=layer)
+    return anndata_table(_Modality(path, X, layers, obs, var.index), layer=layer)
 
 
 def _matrix(element: Any, read_elem: Any) -> Any:

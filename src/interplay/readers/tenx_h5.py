@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from interplay.base.checks import check_file, needing, reading, shown
-from interplay.study.table import Table, as_table
+from interplay.study.table import Table, as_table, sound_sparse
 
-_ERRORS = (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError, MemoryError)
 _WHAT = "an .h5 file of 10x Genomics that can be read"
 
 
@@ -54,15 +53,16 @@ def read_10x(path: str | os.PathLike[str], *, modality: str | None = None) -> Ta
     with needing("h5py", "singlecell", "reading .h5 files needs"):
         import h5py
     check_file("path", path)
-    with reading(path, _WHAT, _ERRORS):
+    with reading(path, _WHAT):
         file = h5py.File(path, "r")
     with file:
-        genomes = [name for name in file if isinstance(file[name], h5py.Group) and "indptr" in file[name]]
+        with reading(path, _WHAT):
+            genomes = [name for name in file if isinstance(file[name], h5py.Group) and "indptr" in file[name]]
         if not genomes:
             raise ValueError(f"{os.fspath(path)!r} is not {_WHAT}: it has no matrix of counts")
         is_old = "matrix" not in genomes
         group = file["matrix"] if not is_old else file[_chosen(genomes, modality, path, "genomes")]
-        with reading(path, _WHAT, _ERRORS):
+        with reading(path, _WHAT):
             names, ids, kinds = _features(group, is_old)
             matrix = _matrix(group, len(ids))
             barcodes = _texts(group["barcodes"])
@@ -112,9 +112,7 @@ def _matrix(group: Any, n_features: int) -> Any:
     n_rows, n_cells = (int(n) for n in group["shape"])
     if n_rows != n_features or n_cells < 0:
         raise ValueError("its shape is not that of its features")
-    matrix = sp.csr_matrix((data, indices, indptr), shape=(n_cells, n_features))
-    matrix.check_format(full_check=True)  # indices of a damaged file may point outside its memory
-    return matrix
+    return sound_sparse(sp.csr_matrix((data, indices, indptr), shape=(n_cells, n_features)))
 
 
 def _texts(values: Any) -> list[str]:

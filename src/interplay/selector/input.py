@@ -16,7 +16,7 @@ from interplay.codes.survey import column_blocks
 from interplay.study.anndata_table import is_anndata
 from interplay.study.outcomes.classes import DECISION_CHOICES
 from interplay.study.outcomes.numbers import SCALE_CHOICES
-from interplay.study.table import Table, as_table
+from interplay.study.table import Table, as_table, is_sparse, sound_sparse
 
 #: Parameters that all transformers have, with their values.
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
@@ -110,7 +110,12 @@ def checked_array(X: Any, *, must_be_finite: bool) -> Any:
 
 
 def with_own_types(X: Any) -> Any:
-    """Return a list of rows such as [1.5, "a"] as objects: NumPy would turn the number into text."""
+    """Return a list of rows such as [1.5, "a"] as objects: NumPy would turn the number into text.
+
+    A sparse matrix is checked: scikit-learn would convert it, whatever its indices.
+    """
+    if is_sparse(X):
+        return sound_sparse(X)
     if not isinstance(X, list | tuple):
         return X
     try:

@@ -259,7 +259,7 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
 
     if is_anndata(X):
         return anndata_table(X, names=names)
-    if _is_sparse(X):
+    if is_sparse(X):
         return _sparse_table(X, names)
     if isinstance(X, np.ndarray | list | tuple):
         return _array_table(X, names)
@@ -329,9 +329,45 @@ def _sparse_table(X: Any, names: Iterable[Any] | None) -> Table:
     found = _checked_names(names, n_samples, n_vars)
     if X.dtype.kind not in "biuf":
         raise TypeError(f"{_column_of_X(found[0])} holds {X.dtype}: a sparse X must hold numbers or bools")
-    by_column = X.tocsc()
+    by_column = sound_sparse(X).tocsc()
     # A transposed CSC is a CSR, which unpacks straight into rows.
     return ArrayTable(lambda which: by_column[:, which].T.toarray().T, n_samples, found, X.dtype)
+
+
+def sound_sparse(X: Any) -> Any:
+    """Return a sparse matrix, compressed or by coordinates, whose indices were checked.
+
+    SciPy's compiled code trusts them, and would read and write outside its memory.
+    """
+    try:
+        checked = X if X.format in ("csr", "csc") else X.tocoo()
+    except ValueError:  # blocks that point outside
+        checked = None
+    if checked is None or not _has_sound_indices(checked):
+        raise ValueError("X is a damaged sparse matrix: its indices point outside it; make or copy it again")
+    return checked
+
+
+def _has_sound_indices(X: Any) -> bool:
+    if X.format == "coo":
+        rows, columns = X.row, X.col
+        has_pairs = len(rows) == len(columns) == len(X.data)
+        return has_pairs and _is_within(rows, X.shape[0]) and _is_within(columns, X.shape[1])
+    n_pointers, n_others = X.shape if X.format == "csr" else X.shape[::-1]
+    pointers = X.indptr
+    return (
+        pointers.dtype.kind in "iu"
+        and pointers.shape == (n_pointers + 1,)
+        and pointers[0] == 0
+        and bool((pointers[1:] >= pointers[:-1]).all())
+        and int(pointers[-1]) <= len(X.indices) == len(X.data)
+        and _is_within(X.indices, n_others)
+    )
+
+
+def _is_within(indices: Values, n: int) -> bool:
+    """Say whether indices are whole numbers from 0 to n - 1."""
+    return indices.dtype.kind in "iu" and (len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < n))
 
 
 def _pandas_table(X: Any, names: Iterable[Any] | None) -> Table:
@@ -415,7 +451,7 @@ def _check_dimensions(array: Any) -> None:
     )
 
 
-def _is_sparse(X: Any) -> bool:
+def is_sparse(X: Any) -> bool:
     """Say whether X is sparse, without importing scipy.sparse: a program with a sparse X has imported it."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
