@@ -87,6 +87,7 @@ AREA = Area(
         refused("`min_distance=0`", lambda: near(0, range(5)), "min_distance must be a number in"),
         refused("`min_distance` beyond all", lambda: near(99, range(5)), "there is no tuple"),
         refused("`positions` of another length", lambda: near(3, range(4)), "positions must be one number"),
+        refused("`positions={}`", lambda: near(3, {}), "^positions has no entries: give one number"),
         refused("`positions='here'`", lambda: near(3, "here"), "positions must be one number"),
         refused("`positions` of texts", lambda: near(3, list("abcde")), "positions must be one number"),
         refused("`positions` with NaN", lambda: near(3, [1, 5, np.nan, 9, 13]), "no position for variable 'x2'"),

@@ -79,7 +79,10 @@ def make_positions(positions: Any, table: Named) -> Positions:
         if entries is None or len(entries) != len(table.names):
             raise ValueError(f"positions must be {_WANTED}; not {shown(positions)}")
         by_name = dict(zip(table.names, entries, strict=True))
-    unknown = [name for name in by_name if name not in set(table.names)]
+    if not by_name:
+        raise ValueError(f"positions has no entries: give {_WANTED}")
+    known = set(table.names)
+    unknown = [name for name in by_name if name not in known]
     if len(unknown) == len(by_name):
         raise ValueError(f"positions names none of the variables of X (the first is {shown(unknown[0])})")
     return _numbered(by_name, table.names)
