@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz import archives, commands, data_files, differential, genotype_files, same_search, searches, site_files
+from fuzz import archives, commands, data_files, differential, genotype_files, rules, same_search, searches, site_files
 
 TARGETS = {
     target.__name__: target
@@ -13,12 +13,15 @@ TARGETS = {
         data_files.read_text,
         data_files.read_binary,
         data_files.read_two,
+        data_files.read_cells,
+        data_files.sparse_indices,
         genotype_files.read_genotypes,
         differential.every_option,
         differential.every_way,
         same_search.shards_of_interactions,
         same_search.lists_of_interactions,
         same_search.interrupted_searches,
+        rules.rules_in_sql,
         searches.against_plain_loops,
         searches.select,
         searches.interesting_tuples,

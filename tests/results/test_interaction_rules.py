@@ -1,8 +1,10 @@
-"""Rules in SQL, run by SQLite, against groups of samples in plain pandas."""
+"""Rules in SQL, run by SQLite (and by DuckDB where it is installed), against groups of samples in plain pandas."""
 
 from __future__ import annotations
 
+import importlib.util
 import sqlite3
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,15 @@ def in_sqlite(frame: pd.DataFrame, column: str) -> list:
         return [row[0] for row in database.execute(f"SELECT {column} FROM t")]
 
 
+def in_duckdb(frame: pd.DataFrame, column: str) -> list:
+    import duckdb
+
+    return [row[0] for row in duckdb.sql(f"SELECT {column} FROM frame").fetchall()]
+
+
+DATABASES = [in_sqlite, *[in_duckdb] * (importlib.util.find_spec("duckdb") is not None)]
+
+
 def study(seed: int = 0, n: int = 600) -> tuple[pd.DataFrame, np.ndarray]:
     """Genotypes, labels with gaps and quotes, numbers; and a pattern of genotype and label."""
     rng = np.random.default_rng(seed)
@@ -28,8 +39,9 @@ def study(seed: int = 0, n: int = 600) -> tuple[pd.DataFrame, np.ndarray]:
     return frame, pattern
 
 
+@pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.parametrize("kind", ["number", "two classes", "three classes", "times"])
-def test_sql_has_the_value_of_each_cell(kind: str) -> None:
+def test_sql_has_the_value_of_each_cell(kind: str, database: Callable[[pd.DataFrame, str], list]) -> None:
     frame, pattern = study()
     rng = np.random.default_rng(1)
     n = len(frame)
@@ -50,7 +62,7 @@ def test_sql_has_the_value_of_each_cell(kind: str) -> None:
     found = interplay.interactions(frame, y, missing="level", **asked)
     assert found.significant == [("rs 1", 'the "label"')]
     (column,) = found.rules("sql")
-    got = in_sqlite(frame, column)
+    got = database(frame, column)
     groups = pd.DataFrame({"a": frame["rs 1"], "b": frame['the "label"'].fillna("gap"), "value": value}).groupby(
         ["a", "b"]
     )["value"]
@@ -81,3 +93,28 @@ def test_cut_numbers_between_two_thresholds() -> None:
     cells = [pd.Series(np.searchsorted(cut, X[name])) for cut, name in zip(thresholds, "ac", strict=True)]
     expected = pd.Series(y).groupby(cells).transform("mean")
     np.testing.assert_allclose(np.array(in_sqlite(X, column), dtype=float), expected, atol=1e-6)
+
+
+ODD_VALUES = {
+    "bool": lambda rng, n: rng.random(n) < 0.5,
+    "whole numbers that no float holds": lambda rng, n: 2**53 + rng.integers(0, 2, n),
+    "infinity as a level": lambda rng, n: rng.choice([0.0, np.inf], n),
+    "infinity beside thresholds": lambda rng, n: rng.choice([-np.inf, *rng.normal(size=9), np.inf], n),
+    "single precision": lambda rng, n: rng.normal(size=n).astype(np.float32),
+    "large whole numbers that are cut": lambda rng, n: rng.integers(2**54, 2**62, n),
+}
+
+
+@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("kind", ODD_VALUES)
+@pytest.mark.parametrize("beside", [np.array([0, 1]), np.array([0.5, 1.5])], ids=["whole", "float"])
+def test_sql_of_odd_values(kind: str, beside: np.ndarray, database: Callable[[pd.DataFrame, str], list]) -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"a": ODD_VALUES[kind](rng, 400), "b": rng.choice(beside, 400)})
+    y = 1e-9 * (((frame["a"] > frame["a"].median()) ^ (frame["b"] > 0.9)) + rng.normal(size=400))
+    found = interplay.interactions(frame, y, top=1, decision="number", divisions=2)
+    (column,) = found.rules("sql", row=0)
+    thresholds = found.cuts_of(0).thresholds
+    levels = [int((one > thresholds[0]).sum()) for one in frame["a"].tolist()] if len(thresholds) else frame["a"]
+    expected = y.groupby([pd.Series(levels), frame["b"]]).transform("mean")
+    np.testing.assert_allclose(np.array(database(frame, column), dtype=float), expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +14,7 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.codes.coder import Coder
 from interplay.files.types import Check
-from interplay.study.columns import Column, ColumnKind, check_length, decision_column
+from interplay.study.columns import EXACT_FLOAT_LIMIT, Column, ColumnKind, check_length, decision_column
 from interplay.study.outcomes.classes import DecisionClasses
 
 #: The code of a sample without a known level: its value is missing, or did not occur before.
@@ -140,18 +141,40 @@ def variable_cuts(coder: Coder, variable: int) -> VariableCuts:
     """Return how a variable of a table was cut."""
     missing_level = bool(coder.has_missing_level[variable])
     levels = coder.level_thresholds[variable]
+    table = coder.table
+    large = _large_whole_numbers(table.column(variable))
     if levels is None:
         thresholds = coder.thresholds[variable].astype(np.float64)
+        if large is not None:  # beside floats, such numbers are searched by their order
+            whole = coder.thresholds[variable]
+            whole = large[whole.astype(np.int64)] if table.dtype.kind == "f" else whole
+            thresholds = np.array([[_float_of_at_least(value) for value in row] for row in whole.tolist()])
         return VariableCuts(variable, thresholds, np.empty(0), [], missing_level)
-    table = coder.table
     # Among the samples of a subset, only some levels of the column may occur.
     n_levels = max(int(coder.n_levels[variable]), 1) - missing_level
     values = np.array([*levels, coder.last_levels[variable]], dtype=np.float64)[:n_levels]
     names = table.level_names(variable)
     none = np.empty((0, 0))
+    if names is None and large is not None and len(large) == n_levels:
+        return VariableCuts(variable, none, np.empty(0), [str(value) for value in large.tolist()], missing_level)
     if names is None:
         return VariableCuts(variable, none, values, [], missing_level)
     return VariableCuts(variable, none, np.empty(0), [names[int(value)] for value in values], missing_level)
+
+
+def _large_whole_numbers(column: Column) -> IntArray | None:
+    """Return the distinct values of a column of whole numbers, some of which no float64 holds; None for others."""
+    if column.kind != ColumnKind.NUMBER or column.dtype.kind not in "iu" or column.dtype.itemsize < 8:
+        return None
+    values = column.read()
+    is_large = values.max() > EXACT_FLOAT_LIMIT or values.min() < -EXACT_FLOAT_LIMIT
+    return np.unique(values) if is_large else None
+
+
+def _float_of_at_least(value: int) -> float:
+    """Return the lowest float that is not below a whole number, so that the number itself is not above it."""
+    near = float(value)
+    return near if near >= value else math.nextafter(near, math.inf)
 
 
 def outcome_cuts(y: Any, classes: DecisionClasses) -> OutcomeCuts:

@@ -61,7 +61,7 @@ def _ends(values: FloatArray) -> FloatArray:
 
 def _bends(x: FloatArray, knots: FloatArray) -> list[FloatArray]:
     """Return the columns of a restricted cubic spline that are not linear; x is on the scale of the outer knots."""
-    t = (knots - knots[0]) / (knots[-1] - knots[0])
+    t = np.unique((knots - knots[0]) / (knots[-1] - knots[0]))  # beside huge ones, small knots are one
 
     def cubed(u: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(u, 0.0) ** 3)

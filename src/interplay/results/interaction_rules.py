@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,7 +44,7 @@ def _cells(result: Interactions, row: int) -> list[tuple[tuple[int, ...], int, s
 def _outcome(result: Interactions, counts: TupleCounts, cell: tuple[int, ...]) -> tuple[str, str]:
     if counts.numbers is not None:
         mean = float(counts.numbers[cell][5])
-        return f"{result.words.cell} {number_text(mean)}", repr(round(mean, 6))
+        return f"{result.words.cell} {number_text(mean)}", _number(float(f"{mean:.12g}"))
     in_cell = counts.counts[cell]
     labels = result.outcome.labels
     if len(labels) == 2:
@@ -81,17 +82,42 @@ def _in_sql(result: Interactions, row: int) -> str:
 
 
 def _condition(column: str, cuts: VariableCuts, d: int, level: int) -> str:
-    """Return the test of one level; a comparison with NULL is never true, so that missing values fall out."""
+    """Return the test of one level; a comparison with NULL is never true, so that missing values fall out.
+
+    One text for SQLite, DuckDB and PostgreSQL: SQLite has no bool and no word for infinity, DuckDB reads a number
+    without exponent as a decimal, which may miss the float by its last bit.
+    """
     if cuts.missing_level and level == cuts.n_levels() - 1:
         return f"{column} IS NULL"
     if cuts.is_cut:
         thresholds = cuts.thresholds[d]
-        below = f"{column} <= {float(thresholds[level])!r}" if level < len(thresholds) else ""
-        above = f"{column} > {float(thresholds[level - 1])!r}" if level else ""
+        below = _compared(column, "<=", float(thresholds[level])) if level < len(thresholds) else ""
+        above = _compared(column, ">", float(thresholds[level - 1])) if level else ""
         return " AND ".join(part for part in (above, below) if part)
+    if cuts.labels and set(cuts.labels) <= _BOOLS.keys():
+        return f"CAST({column} AS TEXT) IN ({', '.join(map(_text, _BOOLS[cuts.labels[level]]))})"
     if cuts.labels:
         return f"{column} = {_text(cuts.labels[level])}"
-    return f"{column} = {float(cuts.values[level])!r}" if len(cuts.values) else f"{column} IS NOT NULL"
+    return _compared(column, "=", float(cuts.values[level])) if len(cuts.values) else f"{column} IS NOT NULL"
+
+
+#: What databases show a bool as, by the name of its level.
+_BOOLS = {"False": ("False", "false", "0", "0.0"), "True": ("True", "true", "1", "1.0")}
+
+
+def _compared(column: str, how: str, value: float) -> str:
+    """Return a comparison with a number; infinity lies beyond the largest one."""
+    if np.isfinite(value):
+        return f"{column} {how} {_number(value)}"
+    if value > 0:
+        return f"{column} IS NOT NULL" if how == "<=" else f"{column} > {_number(sys.float_info.max)}"
+    return f"{column} {'>=' if how == '>' else '<'} {_number(-sys.float_info.max)}"
+
+
+def _number(value: float) -> str:
+    """Return a number that every database reads as a float; NULL for what is none."""
+    text = repr(value)
+    return text if "e" in text else f"{text}e0" if np.isfinite(value) else "NULL"
 
 
 def _quoted(name: str) -> str:
