@@ -23,7 +23,7 @@ def selected(*table, **settings):
 
 
 def grouped(**settings):
-    return selected(y=LABELS, **{"groups": DONORS, "dimensions": 1, "n_permutations": 40} | settings)
+    return selected(**{"y": LABELS, "groups": DONORS, "dimensions": 1, "n_permutations": 40} | settings)
 
 
 def adjusted(covariates):
@@ -55,6 +55,20 @@ AREA = Area(
             "strata that leave no groups to exchange",
             lambda: grouped(strata=OF_ONE),
             "^groups: no two groups with samples in the same strata",
+        ),
+        refused("`order` of another length", lambda: grouped(order=TIME[1:]), "^order must have one value per"),
+        refused("`order` with NaN", lambda: grouped(order=np.r_[np.nan, TIME[1:]]), "^order has missing values"),
+        refused("`order` naming an unknown column", lambda: selected(FRAME, order="visit"), "^order names 'visit'"),
+        refused(
+            "`order` of one series, the ill last",
+            lambda: selected(y=np.arange(60) // 30, order=TIME, dimensions=1),
+            "^order: the samples of one series, which have an order, can be relabelled in 2 ways",
+        ),
+        same(
+            "`order` as texts",
+            lambda: grouped(y=Y, order=[f"{time:.3f}" for time in TIME]),
+            "numbers",
+            lambda: grouped(y=Y, order=TIME),
         ),
         refused("`permutations=99`", lambda: selected(permutations=99), "^permutations must be True, False or None"),
         refused("`n_permutations=0`", lambda: grouped(n_permutations=0), "^n_permutations"),

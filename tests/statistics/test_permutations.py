@@ -14,6 +14,8 @@ from interplay.statistics.permutations import StepDown, exchangeability
 from interplay.statistics.permutations.blocks import distinct_orders, multinomial
 from interplay.statistics.permutations.reach import check_reach
 from interplay.statistics.permutations.step_down import comparable_gains
+from interplay.study.groups import in_order, make_groups
+from interplay.study.table import as_table
 
 
 def stream_of(number: int) -> np.random.RandomState:
@@ -291,3 +293,84 @@ def test_p_values_are_those_of_multtest():
     assert len(found.null_fit.permuted_max) == 923
     assert found.p_value == pytest.approx(np.array(raw) / 924)
     assert found.p_adjusted == pytest.approx(np.array(adjusted) / 924)
+
+
+class TestGroupsInOrder:
+    """Labels of groups whose samples have an order: what may become of them is listed by hand."""
+
+    def found(self, codes, groups, order, **given):
+        allowed = exchangeability(np.array(codes), groups=np.array(groups), order=np.array(order), **given)
+        every = {tuple(relabeled.tolist()) for relabeled in allowed.relabelings(10**6, stream_of)} | {tuple(codes)}
+        assert allowed.n_relabelings == len(every)
+        stream = np.random.RandomState(0)
+        counts = dict.fromkeys(every, 0)
+        for _ in range(1500):
+            relabeled = np.array(codes)
+            for block in allowed.blocks:
+                relabeled[block.samples] = block.draw(stream)
+            counts[tuple(relabeled.tolist())] += 1
+        assert len(every) > 100 or chisquare(list(counts.values())).pvalue > 1e-3
+        return allowed, every
+
+    def test_before_and_after_swap(self):
+        allowed, every = self.found([0, 0, 1, 0, 1], [0, 0, 0, 1, 1], range(5))
+        assert allowed.kind == "in order"
+        assert every == {(*a, *b) for a in [(0, 0, 1), (1, 1, 0)] for b in [(0, 1), (1, 0)]}
+
+    def test_other_labels_are_read_backwards_and_groups_of_one_size_exchanged(self):
+        _, every = self.found([0, 2, 1, 0, 1, 0], [0, 0, 0, 1, 1, 1], range(6))
+        assert every == {
+            (*one, *other) for a in [(0, 2, 1), (1, 2, 0)] for one, other in [(a, (0, 1, 0)), ((0, 1, 0), a)]
+        }
+
+    def test_groups_at_other_times_are_not_exchanged(self):
+        codes, groups = [0, 1, 0, 1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1, 2, 2, 2]
+        same = self.found(codes, groups, [1, 2, 3] * 3)[1]
+        others = self.found(codes, groups, [1, 2, 3, 2, 3, 4, 1, 2, 3])[1]
+        assert others < same
+
+    def test_order_is_not_that_of_rows(self):
+        _, every = self.found([1, 0, 0, 0], [0, 0, 0, 1], [3, 1, 2, 1])
+        assert every == {(1, 0, 0, 0), (0, 1, 1, 0)}
+
+    def test_few_long_groups_are_shifted(self):
+        codes = np.random.default_rng(0).integers(0, 2, 90)
+        allowed, every = self.found(codes.tolist(), np.repeat([0, 1], [44, 46]), np.arange(90))
+        assert (allowed.kind, len(every)) == ("shifted", 4 * 44 * 46)
+        assert (*np.roll(codes[:44], 3), *codes[44:][::-1]) in every
+
+    def test_strata_are_flipped_together(self):
+        _, every = self.found([0, 1, 1, 0, 0], [0] * 4 + [1], range(5), strata=np.array([0, 0, 1, 1, 0]))
+        assert every == {(0, 1, 1, 0, 0), (1, 0, 0, 1, 0)}
+
+    def test_renamed_classes_are_counted(self):
+        allowed = exchangeability(np.tile([0, 0, 1, 1], 5), groups=np.repeat(np.arange(5), 4), order=np.arange(20))
+        assert (allowed.n_relabelings, allowed.smallest_p(99)) == (32, 2 / 32)
+
+
+class TestOrderIsSeen:
+    def groups_of(self, X, y, groups):
+        table = as_table(X)
+        return in_order(make_groups(groups, n_samples=len(X)), table, np.asarray(y))
+
+    def test_visits(self):
+        rng = np.random.default_rng(0)
+        groups, y = np.repeat(np.arange(12), 8), np.tile([0, 0, 0, 0, 1, 1, 1, 1], 12)
+        walks = rng.normal(size=(12, 8, 30)).cumsum(axis=1).reshape(96, 30)
+        assert self.groups_of(walks, y, groups).order is not None
+        assert self.groups_of(walks, rng.permutation(y), groups).order is None
+        assert self.groups_of(rng.normal(size=(96, 30)), y, groups).order is None
+        assert self.groups_of(walks, groups % 2, groups).order is None
+
+    def test_families(self):
+        rng = np.random.default_rng(1)
+        seen = [
+            self.groups_of(
+                np.repeat(rng.normal(size=(40, 20)), 4, axis=0) + rng.normal(size=(160, 20)),
+                rng.integers(0, 2, 160),
+                np.repeat(np.arange(40), 4),
+            ).order
+            is not None
+            for _ in range(20)
+        ]
+        assert sum(seen) <= 3

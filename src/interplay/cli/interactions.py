@@ -22,7 +22,7 @@ from interplay.statistics.clumps import DEFAULT_R2
 _SHARED = [
     each for each in SELECT_OPTIONS if each.name in {
         "divisions", "discretizations", "range_", "decision", "decision_divisions", "scale", "strata", "groups",
-        "n_permutations", "covariates", "offset", "entry", "discrete", "random_state", "engine", "n_jobs",
+        "order", "n_permutations", "covariates", "offset", "entry", "discrete", "random_state", "engine", "n_jobs",
         "checkpoint", "progress",
     }
 ]  # fmt: skip

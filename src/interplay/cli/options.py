@@ -98,6 +98,8 @@ SELECT_OPTIONS = (
     option("--groups", metavar="COLUMN",
            help="Samples with the same value belong together: donors, patients, families. p-values then "
            "come from permutations of whole groups."),
+    option("--order", metavar="COLUMN",
+           help="Time or number of each sample in its group, such as a visit: labels keep this order."),
     option("--permutations/--no-permutations", default=None,
            help="Take p-values from permutations instead of contrast variables.  [default: with --groups only]"),
     option("--n-permutations", type=int, default=199,

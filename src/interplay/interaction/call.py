@@ -42,6 +42,7 @@ def interactions(
     shard: str | tuple[int, int] | None = None,
     strata: Any = None,
     groups: Any = None,
+    order: Any = None,
     n_permutations: int = 199,
     covariates: Any = None,
     offset: Any = None,

@@ -143,7 +143,7 @@ def _null_in_words(selection: Selection) -> str:
     """Name the source of p-values: permutations or contrast variables."""
     fit = selection.runs[0].null_fit
     n_groups = selection.provenance["groups"].get("n_groups")
-    of_groups = f" of {n_groups} groups" if n_groups else ""
+    of_groups = f" of {_counted(n_groups, 'group') if n_groups > 1 else 'one series'}" if n_groups else ""
     if fit.is_permuted:
         return f"{_counted(len(fit.permuted_max), 'permutation')}{of_groups}"
     inflated = f", gains divided by {fit.inflation:.3g}" if n_groups else ""

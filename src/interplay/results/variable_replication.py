@@ -32,11 +32,11 @@ from interplay.statistics.given_test import choose_strong
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
 from interplay.statistics.p_values import adjust
 from interplay.statistics.replication_test import NewSamples
-from interplay.study.design import Design
-from interplay.study.full_model import FullModel
-from interplay.study.outcomes import outcome as targets
+from interplay.study.full_model import null_residuals, of_samples
+from interplay.study.groups import in_order
 from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import decision_numbers, is_number, number_outcome
+from interplay.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
+from interplay.study.outcomes.outcome import Outcome
 from interplay.study.study import Study
 
 if TYPE_CHECKING:
@@ -188,10 +188,12 @@ class _New:
     @cached_property
     def _all(self) -> NewSamples:
         study = replace(self.study, outcome=self._outcome)
+        groups = in_order(study.groups, study.table, study.outcome.exchanged)
         study.check_offset()
         beside: dict[str, Any] = {
             "strata": None if study.strata is None else study.strata.codes,
-            "groups": None if study.groups is None else study.groups.codes,
+            "groups": None if groups is None else groups.codes,
+            "order": None if groups is None else groups.order,
             "model": study.model,
             "seed": self.selection.settings["random_state"],
         }
@@ -200,16 +202,16 @@ class _New:
             what = "times" if study.survival is not None else next(name for name in _KNOWN if name in known)
             raise ValueError(f"groups do not go with {what} in a replication: leave one of them out")
         outcome = study.outcome
-        if isinstance(outcome, targets.ScoreTarget):
+        if isinstance(outcome, NumberOutcome):
             return NewSamples(scores=outcome.scores, **beside)
         return NewSamples(codes=outcome.codes, n_classes=outcome.n_classes, **beside)
 
     @cached_property
-    def _outcome(self) -> targets.Target:
+    def _outcome(self) -> Outcome:
         """The outcome of the new samples: cut as the first one, numbers on the same scale, or residuals of times."""
         study, selection, n = self.study, self.selection, self.study.n_samples
         if study.survival is not None:
-            return FullModel(study.survival, Design(study.n_samples, study.strata)).residuals()
+            return null_residuals(study.survival, study.strata)
         if selection.settings["decision"] == "number":
             is_number(study.y, "number")  # refuses labels
             values = decision_numbers(study.y, n_samples=n)
@@ -240,13 +242,14 @@ class _New:
         pair = (codes[rows] == labels.index(other)).astype(np.int64)
         model = self._all.model
         if model is not None:
-            model = replace(model.of_samples(rows), outcome=DecisionClasses(pair, [one, other]))
+            model = replace(of_samples(model, rows), outcome=DecisionClasses(pair, [one, other]))
         return (
             NewSamples(
                 codes=pair,
                 n_classes=2,
                 strata=of_rows(self._all.strata),
                 groups=of_rows(self._all.groups),
+                order=of_rows(self._all.order),
                 model=model,
                 seed=self._all.seed,
             ),
@@ -317,7 +320,7 @@ class _New:
         times = self.study.survival
         if times is not None:
             return {"time": times.time[rows], "event": times.event[rows]}
-        return {"numbers": self._outcome.values[rows]} if isinstance(self._outcome, targets.ScoreTarget) else {}
+        return {"numbers": self._outcome.values[rows]} if isinstance(self._outcome, NumberOutcome) else {}
 
     def effect(self, v: int, row: int) -> Estimate:
         """Return the effect of the same kind in the new samples."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, MaxGains, numbered
+from interplay.base.arrays import FloatArray, MaxGains
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.seeds import Purpose, random_stream
 from interplay.engines.base import SearchInterrupted
@@ -20,8 +20,8 @@ from interplay.statistics.permutations import Exchangeability, StepDown, exchang
 from interplay.statistics.permutations.step_down import comparable_gains
 from interplay.study.comparisons import Comparison
 from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import number_outcome
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.study.outcomes.numbers import NumberOutcome, number_outcome
+from interplay.study.outcomes.outcome import Outcome
 
 #: Codes of all discretisations are kept up to this size, and made anew for each permutation beyond it.
 _MAX_KEPT_BYTES = 1 << 30
@@ -31,16 +31,12 @@ def allowed_relabelings(comparison: Comparison) -> Exchangeability:
     """Find out which relabelings of a comparison's samples are allowed, within its groups and strata."""
     groups, strata = comparison.groups, comparison.strata
     return exchangeability(
-        _labels(comparison.outcome),
+        comparison.outcome.exchanged,
         groups=None if groups is None else groups.codes,
+        order=None if groups is None else groups.order,
         strata=None if strata is None else strata.codes,
-        are_ordered=isinstance(comparison.outcome, ScoreTarget),
+        are_ordered=isinstance(comparison.outcome, NumberOutcome),
     )
-
-
-def _labels(outcome: Target) -> IntArray:
-    """Return what changes places: classes, or the numbers of distinct values, ascending."""
-    return numbered(outcome.values) if isinstance(outcome, ScoreTarget) else outcome.codes
 
 
 def about_relabelings(comparison: Comparison, *, n_permutations: int | None, n_runs: int = 1) -> dict[str, Any]:
@@ -61,7 +57,7 @@ def about_relabelings(comparison: Comparison, *, n_permutations: int | None, n_r
     }
 
 
-def permuted_outcomes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[Target]:
+def permuted_outcomes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[Outcome]:
     """Yield the outcome of one relabeling after the other: all allowed ones, where these are at most `n_permutations`.
 
     Relabeling number b does not depend on `n_permutations`, unless all are gone through.
@@ -70,7 +66,7 @@ def permuted_outcomes(comparison: Comparison, *, n_permutations: int, seed: int)
     relabelings = allowed_relabelings(comparison).relabelings(
         n_permutations, partial(random_stream, seed, Purpose.RELABELING)
     )
-    if isinstance(outcome, ScoreTarget):
+    if isinstance(outcome, NumberOutcome):
         values = np.unique(outcome.values)
         for codes in relabelings:
             # Ranked anew: where groups differ in size, there are more samples of some values than before.
@@ -131,7 +127,7 @@ def search_permuted(
 
 def _search_once(
     search: PreparedSearch,
-    outcome: Target,
+    outcome: Outcome,
     show: ShowDone | None,
     *,
     before: float,

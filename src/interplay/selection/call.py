@@ -45,6 +45,7 @@ def select(
     multiclass: str = "joint",
     strata: Any = None,
     groups: Any = None,
+    order: Any = None,
     permutations: bool | None = None,
     n_permutations: int = 199,
     covariates: Any = None,

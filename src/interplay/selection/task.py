@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from math import comb
 from typing import Any
 
@@ -69,6 +70,8 @@ class SelectionTask:
         search |= {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass}
         if settings.permutations:
             search["permutations"] = settings.n_permutations
+        if self.study.groups is not None and self.study.groups.order is not None:
+            search["order"] = blake2b(self.study.groups.order.tobytes(), digest_size=8).hexdigest()
         if settings.all_dimensions is not None:
             # Which arms are combined decides which dimensions are searched, and nothing else here.
             search["dimensions"] = settings.searched
@@ -125,6 +128,7 @@ def check_selection(
     *,
     strata: Any,
     groups: Any,
+    order: Any,
     covariates: Any,
     offset: Any,
     entry: Any,
@@ -144,6 +148,7 @@ def check_selection(
         y,
         strata=strata,
         groups=groups,
+        order=order,
         covariates=covariates,
         offset=offset,
         entry=entry,

@@ -16,6 +16,7 @@ from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.seeds import Purpose, random_stream
 from interplay.statistics.given_test import centred_within
+from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.permutations import exchangeability
 from interplay.statistics.score_test import class_targets
 from interplay.statistics.short_list import beyond, orthonormal, pillai_log_p
@@ -32,7 +33,7 @@ class NewSamples:
         Classes, if the outcome has any.
     scores : (n_samples,) float64, optional
         Of an outcome of numbers.
-    strata, groups : (n_samples,) int64, optional
+    strata, groups, order : (n_samples,) int64, optional
     model : FullModel, optional
         With covariates, an offset or times; then without groups.
     n_permutations, seed : int
@@ -44,6 +45,7 @@ class NewSamples:
     scores: FloatArray | None = None
     strata: IntArray | None = None
     groups: IntArray | None = None
+    order: IntArray | None = None
     model: FullModel | None = None
     n_permutations: int = 999
     seed: int = 0
@@ -69,7 +71,7 @@ class NewSamples:
         [True, False]
         """
         if self.model is not None:
-            chi2, df = self.model.likelihood_ratio(base.T, own.T)
+            chi2, df = likelihood_ratio(self.model, base.T, own.T)
             return float(log_chi2_tail(np.array([chi2]), np.array([df]))[0]) if df else 0.0
         basis = orthonormal(centred_within(base, self._codes))
         added = orthonormal(beyond(centred_within(own, self._codes), basis))
@@ -94,7 +96,9 @@ class NewSamples:
         """Targets of allowed relabelings of whole groups, (n_targets, n_samples) each."""
         labels = self.codes if self.scores is None else numbered(self.scores)
         assert labels is not None
-        allowed = exchangeability(labels, groups=self.groups, strata=self.strata, are_ordered=self.codes is None)
+        allowed = exchangeability(
+            labels, groups=self.groups, strata=self.strata, order=self.order, are_ordered=self.codes is None
+        )
         drawn = allowed.relabelings(self.n_permutations, partial(random_stream, self.seed, Purpose.RELABELING))
         return [self._targets(relabeled) for relabeled in drawn]
 

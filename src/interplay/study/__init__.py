@@ -14,9 +14,9 @@
     groups.py, strata.py labels of samples    → numbers of groups that belong together, of strata to compare within
     covariates.py        columns              → columns of a model
     offset.py            the known part of an outcome, checked
-    design.py            strata, groups, covariates, offset → Design: one argument, and the columns of a model
-    full_model.py        outcome, design      → FullModel: its residuals, searched, and likelihood ratios of columns
+    full_model.py        outcome, covariates, offset, times → FullModel: its columns, and its residuals to be searched
     identifiers.py       Table                → variables that number the samples, or label subjects
+    table_checks.py      Table                → do its rows have an order, in the whole table or in groups?
     clustered_samples.py a warning where samples look as if they belonged together
     comparisons.py       outcome              → Comparisons: all classes at once, each pair, each against the rest
     positions.py         .bim, tables, lists  → Positions        where variables lie

@@ -13,7 +13,8 @@ from interplay.base.jobs import map_in_threads
 from interplay.study.columns import EXACT_FLOAT_LIMIT, FEW_VALUES, ColumnKind
 from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
 from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
 from interplay.study.table import MISSING_WHOLE, Table
@@ -29,7 +30,7 @@ _FIRST_VALUES = 32
 
 def data_fingerprint(
     table: Table,
-    outcome: Target,
+    outcome: Outcome,
     strata: Strata | None = None,
     groups: Groups | None = None,
     model: FullModel | None = None,
@@ -59,16 +60,16 @@ def _blocks(table: Table) -> list[tuple[int, int]]:
     return [(start, min(start + _COLUMNS_AT_ONCE, table.n_vars)) for start in starts]
 
 
-def _outcome_bytes(outcome: Target) -> bytes:
+def _outcome_bytes(outcome: Outcome) -> bytes:
     """Return the bytes that tell one outcome from others; scores may be of ranks or of residuals."""
-    if isinstance(outcome, ScoreTarget):
+    if isinstance(outcome, NumberOutcome):
         return outcome.values.tobytes() + outcome.scores.tobytes()
     return outcome.codes.tobytes()
 
 
 def _model_bytes(model: FullModel) -> bytes:
     """Return the bytes of covariates, offset and times."""
-    arrays = [model.design.known, np.empty(0) if model.design.offset is None else model.design.offset]
+    arrays = [model.design, np.empty(0) if model.offset is None else model.offset]
     if isinstance(model.outcome, Survival):
         times = model.outcome
         arrays += [times.time, times.event.astype(np.float64), np.empty(0) if times.entry is None else times.entry]

@@ -6,7 +6,7 @@ Strata are made of the same `numbered_labels`: one label per sample, or the comb
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,11 @@ import numpy as np
 from interplay.base.arrays import IntArray, numbered
 from interplay.base.checks import naming_argument
 from interplay.study.columns import Column, check_length, decision_column
-from interplay.study.table import as_table
+from interplay.study.table import Table, as_table
+from interplay.study.table_checks import are_in_order, order_deviates, sampled_columns, varies_within
+
+#: Labels that vary within groups have an order if neighbours resemble each other by so many standard deviations.
+_MIN_LABELS_DEVIATE = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +29,12 @@ class Groups:
     ----------
     codes : (n_samples,) int64
         Group of each sample, 0 … n_groups − 1; none is empty.
+    order : (n_samples,) int64, optional
+        Place of each sample in the order of its group, where samples of a group do not change places freely.
     """
 
     codes: IntArray
+    order: IntArray | None = None
 
     @property
     def n_groups(self) -> int:
@@ -40,23 +47,39 @@ class Groups:
 
     def of_samples(self, rows: IntArray) -> Groups:
         """Return the groups of some samples; empty ones are dropped."""
-        return Groups(numbered(self.codes[rows]))
+        return Groups(numbered(self.codes[rows]), None if self.order is None else self.order[rows])
 
 
-def make_groups(groups: Any, *, n_samples: int) -> Groups | None:
-    """Return the groups that the labels of `numbered_labels` make.
+def make_groups(groups: Any, *, n_samples: int, order: Any = None) -> Groups | None:
+    """Return the groups that the labels of `numbered_labels` make; with an order alone, samples are one series.
 
     Examples
     --------
     >>> make_groups(["donor 2", "donor 1", "donor 2"], n_samples=3).codes
     array([1, 0, 1])
     """
-    if groups is None or isinstance(groups, Groups):
+    place = None if order is None else numbered_labels(order, "order", n_samples=n_samples, one="place")[0]
+    if groups is None:
+        return None if place is None else Groups(np.zeros(n_samples, dtype=np.int64), place)
+    if isinstance(groups, Groups):
         return groups
     codes, labels = numbered_labels(groups, "groups", n_samples=n_samples, one="group")
     if len(labels) < 2:
         raise ValueError(f"groups has one group only, {labels[0]!r}: at least two groups are needed")
-    return Groups(codes)
+    return Groups(codes, place)
+
+
+def in_order(groups: Groups | None, table: Table, labels: IntArray) -> Groups | None:
+    """Take the order of rows for that of groups without one, where neighbours in a group resemble each other.
+
+    Both the `labels` of the outcome and variables must do so, beyond chance; else samples of a group change places.
+    """
+    if groups is None or groups.order is not None or not varies_within(labels, groups.codes):
+        return groups
+    has_order = order_deviates(labels[np.newaxis].astype(np.float64), groups.codes)[0] > _MIN_LABELS_DEVIATE
+    if has_order and are_in_order(sampled_columns(table), groups.codes):
+        return replace(groups, order=np.arange(len(labels), dtype=np.int64))
+    return groups
 
 
 def numbered_labels(

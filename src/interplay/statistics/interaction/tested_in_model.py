@@ -12,8 +12,10 @@ from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.statistics.interaction.beside_test import nested_models
 from interplay.statistics.interaction.model_test import ModelTest, model_test
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
-from interplay.study.full_model import FullModel
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.statistics.model_fit import coefficients_of
+from interplay.study.full_model import FullModel, of_samples
+from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import Outcome
 from interplay.study.outcomes.times import Survival
 
 
@@ -38,7 +40,7 @@ class TupleSamples(NamedTuple):
 
 def tuple_in_model(
     model: FullModel,
-    outcome: Target,
+    outcome: Outcome,
     samples: TupleSamples,
     n_levels: IntArray,
     *,
@@ -51,7 +53,7 @@ def tuple_in_model(
     ----------
     model : FullModel
         Of all samples.
-    outcome : ClassTarget or ScoreTarget
+    outcome : DecisionClasses or NumberOutcome
         Of all samples, as it is shown.
     n_levels : (k,) int64
         Of the members.
@@ -87,7 +89,7 @@ def with_model_tests(
     tested: TupleTests,
     found: Sequence[ModelTest],
     model: FullModel,
-    outcome: Target,
+    outcome: Outcome,
     alone: Callable[[TupleTests], FloatArray],
     *,
     n_discretizations: int = 1,
@@ -129,7 +131,7 @@ def with_model_tests(
         # Differences of mean residuals are no log hazard ratios.
         none = {"cell_effect": unknown, "cell_low": unknown, "cell_high": unknown}
         return tested.of_other_kind("times", **common, **robust, **none, estimate_alone=alone(tested))
-    assert isinstance(outcome, ScoreTarget)
+    assert isinstance(outcome, NumberOutcome)
     values, unit = in_unit(outcome.values)
     spread = float(values.std(ddof=1)) if np.isfinite(values).all() else np.nan
     of_numbers = {"statistic": f, "method": tested.method, "estimate_sd": effect / unit / spread}
@@ -159,8 +161,8 @@ def hazards_alone(
             if (v, d) not in known:
                 levels = levels_of(v, d)
                 rows = np.flatnonzero((levels >= 0) & (levels < 2))
-                here = model if len(rows) == model.n_samples else model.of_samples(rows)
+                here = model if len(rows) == model.n_samples else of_samples(model, rows)
                 column = levels[rows, np.newaxis].astype(np.float64)
-                known[v, d] = float(here.coefficients(column).estimate[0])
+                known[v, d] = float(coefficients_of(here, column).estimate[0])
             alone[row, place] = known[v, d]
     return alone

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Protocol
 
@@ -14,6 +15,9 @@ from interplay.base.arrays import IntArray, numbered
 
 #: Numbers of relabelings beyond this are not told apart: all of them will never be gone through.
 MANY = 10**15
+
+#: Labels of a group are shifted if they change so often, from the last to the first as well.
+_MIN_CHANGES = 8
 
 
 class Block(Protocol):
@@ -144,6 +148,72 @@ class AlikeGroups:
         rows = np.arange(len(self.labels))[:, np.newaxis]
         np.add.at(counts, (rows, column[np.newaxis], self.labels), 1)
         return counts.reshape(len(self.labels), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedGroups:
+    """Groups of as many samples in each stratum, whose samples have an order and differ in their labels.
+
+    Labels of whole groups change places, in their order, and those of a group are flipped or not. Labels that change
+    once, such as before and after, swap their names; others are read backwards. Neighbours stay neighbours, so that
+    columns that drift, or that resemble themselves a while later, are compared with labels that do as well.
+
+    Attributes
+    ----------
+    slots, labels, stratum : int64
+        As in `AlikeGroups`, the samples of a stratum in their order.
+    is_shifted : bool
+        Whether labels that change often are moved along their group as well, from the end to the beginning. A single
+        change in a long series, moved, would be compared with series that begin where they end.
+    """
+
+    slots: IntArray
+    labels: IntArray
+    stratum: IntArray
+    is_shifted: bool = False
+
+    @property
+    def samples(self) -> IntArray:
+        return self.slots.reshape(-1)
+
+    @property
+    def n_relabelings(self) -> float:
+        kinds = np.unique([versions[0] for versions in self._versions], axis=0, return_counts=True)[1]
+        total = multinomial(kinds)
+        for versions in self._versions:
+            total *= len(versions)
+        return total if total <= MANY else math.inf
+
+    def draw(self, stream: np.random.RandomState) -> IntArray:
+        order = stream.permutation(len(self.labels)).tolist()
+        chosen = [self._versions[row][stream.randint(len(self._versions[row]))] for row in order]
+        return np.concatenate(chosen)
+
+    def all(self) -> Iterator[IntArray]:
+        kinds, kind = np.unique([versions[0] for versions in self._versions], axis=0, return_inverse=True)
+        for order in distinct_orders(kind.reshape(-1).tolist()):
+            for labels in product(*(self._versions_of(kinds[number]) for number in order)):
+                yield np.concatenate(labels)
+
+    def allows_renaming(self, renamed: IntArray) -> bool:
+        firsts = np.array([versions[0] for versions in self._versions])
+        as_renamed = np.array([self._versions_of(row)[0] for row in renamed[self.labels]])
+        return _sorted_rows(firsts) == _sorted_rows(as_renamed)
+
+    @cached_property
+    def _versions(self) -> list[IntArray]:
+        return [self._versions_of(row) for row in self.labels]
+
+    def _versions_of(self, row: IntArray) -> IntArray:
+        """Return the distinct labels that those of a group may become, (n_versions, size), in an order of their own."""
+        ends = np.flatnonzero(np.diff(self.stratum)) + 1
+        backwards = np.concatenate([part[::-1] for part in np.split(row, ends)])
+        if self.is_shifted and not len(ends) and np.count_nonzero(row != np.roll(row, 1)) >= _MIN_CHANGES:
+            moved = [np.roll(labels, by) for labels in (row, backwards) for by in range(len(row))]
+            return np.unique(moved, axis=0)
+        if not len(ends) and np.count_nonzero(np.diff(row)) == 1:
+            return np.unique([row, row[0] + row[-1] - row], axis=0)
+        return np.unique([row, backwards], axis=0)
 
 
 def _sorted_rows(rows: IntArray) -> list[tuple[int, ...]]:

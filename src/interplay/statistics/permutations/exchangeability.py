@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
 from typing import Literal
@@ -11,12 +11,15 @@ from typing import Literal
 import numpy as np
 
 from interplay.base.arrays import IntArray, numbered
-from interplay.statistics.permutations.blocks import AlikeGroups, Block, WholeGroups
+from interplay.statistics.permutations.blocks import AlikeGroups, Block, OrderedGroups, WholeGroups
 
 #: Of more classes than this, no other names are tried: the smallest p-value told is then a little too small.
 _MAX_RENAMED = 6
 
-Kind = Literal["samples", "whole groups", "within groups"]
+#: Where flips and exchanges give fewer relabelings, labels of groups of so many samples and more are shifted as well.
+_MIN_FLIPS, _MIN_SHIFTED = 200, 40
+
+Kind = Literal["samples", "whole groups", "within groups", "in order", "shifted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,9 @@ class Exchangeability:
         Observed classes, 0 … n_classes − 1.
     kind : str
         The units that change places: "samples"; labels of "whole groups", where each group has one class; or, where
-        classes vary "within groups", whole groups of the same size, and samples within a group.
+        classes vary "within groups", whole groups of the same size, and samples within a group. Where samples of a
+        group have an order, labels of whole groups of the same size, "in order", are exchanged and flipped, or
+        "shifted".
     n_groups : int
         Groups in all; as many as samples where there are none.
     blocks : tuple of Block
@@ -93,6 +98,14 @@ class Exchangeability:
             return "labels of single samples"
         if self.kind == "whole groups":
             return f"labels of {self.n_groups} whole groups"
+        if self.kind == "shifted":
+            groups = "one series" if self.n_groups == 1 else f"{self.n_groups} groups"
+            return f"labels in their order, shifted and read backwards ({groups})"
+        if self.kind == "in order":
+            return (
+                "labels in their order, flipped within groups and exchanged between groups of the same size "
+                f"({self.n_groups} groups)"
+            )
         return f"labels within groups and between groups of the same size ({self.n_groups} groups)"
 
     def _all_others(self) -> Iterator[IntArray]:
@@ -118,13 +131,16 @@ def exchangeability(
     *,
     groups: IntArray | None = None,
     strata: IntArray | None = None,
+    order: IntArray | None = None,
     are_ordered: bool = False,
 ) -> Exchangeability:
     """Return the relabelings that are allowed.
 
     Without groups, samples of one stratum change places. Where every group has one class, the labels of whole groups
     do, among groups that have samples in the same strata. Where classes vary within some group, groups that have as
-    many samples in each stratum change places as a whole, and so do samples of one group and stratum.
+    many samples in each stratum change places as a whole, and so do samples of one group and stratum. Where these have
+    an order, they keep it (`OrderedGroups`); if many groups share their places in it, a clock, those with the same
+    places change places. Labels are shifted where there are too few other relabelings.
 
     Parameters
     ----------
@@ -132,6 +148,8 @@ def exchangeability(
         Classes from 0 on.
     groups, strata : (n_samples,) int64, optional
         Numbers from 0 on, none missing.
+    order : (n_samples,) int64, optional
+        Place of each sample in the order of its group.
     are_ordered : bool
         Whether the classes number the values of a number outcome.
 
@@ -161,16 +179,36 @@ def exchangeability(
         alike = numbered(in_stratum > 0, axis=0)
         whole = [_whole_groups(np.flatnonzero(alike == kind), groups, label) for kind in range(int(alike.max()) + 1)]
         return Exchangeability(codes, "whole groups", n_groups, tuple(whole), are_ordered)
+    if order is not None and len(np.unique(order)) <= len(order) / 2:
+        in_stratum = np.concatenate([in_stratum, _places(order, groups, n_groups)], axis=1)
     alike = numbered(in_stratum, axis=0)
-    by_place = np.lexsort((stratum, groups))  # samples, group by group, and in it stratum by stratum
-    start = np.cumsum(in_stratum.sum(axis=1)) - in_stratum.sum(axis=1)
-    blocks = []
+    # Samples, group by group, and in it stratum by stratum, and in it in order.
+    by_place = np.lexsort((np.zeros_like(groups) if order is None else order, stratum, groups))
+    n_samples = np.bincount(groups, minlength=n_groups)
+    start = np.cumsum(n_samples) - n_samples
+    rows = []
     for kind in range(int(alike.max()) + 1):
         members = np.flatnonzero(alike == kind)
-        size = int(in_stratum[members[0]].sum())
-        slots = by_place[start[members][:, np.newaxis] + np.arange(size)]
-        blocks.append(AlikeGroups(slots, codes[slots], stratum[slots[0]]))
-    return Exchangeability(codes, "within groups", n_groups, tuple(blocks), are_ordered)
+        rows.append(by_place[start[members][:, np.newaxis] + np.arange(n_samples[members[0]])])
+    if order is None:
+        parts = tuple(AlikeGroups(slots, codes[slots], stratum[slots[0]]) for slots in rows)
+        return Exchangeability(codes, "within groups", n_groups, parts, are_ordered)
+    flipped = tuple(OrderedGroups(slots, codes[slots], stratum[slots[0]]) for slots in rows)
+    found = Exchangeability(codes, "in order", n_groups, flipped, are_ordered)
+    if found.n_relabelings >= _MIN_FLIPS or n_samples.max() < _MIN_SHIFTED:
+        return found
+    shifted = tuple(replace(one, is_shifted=one.slots.shape[1] >= _MIN_SHIFTED) for one in flipped)
+    return Exchangeability(codes, "shifted", n_groups, shifted, are_ordered)
+
+
+def _places(order: IntArray, groups: IntArray, n_groups: int) -> IntArray:
+    """Return the places of each group's samples, ascending, a row per group, which ends with -1 where it has fewer."""
+    by_group = np.lexsort((order, groups))
+    sizes = np.bincount(groups, minlength=n_groups)
+    column = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    places = np.full((n_groups, int(sizes.max())), -1, dtype=np.int64)
+    places[groups[by_group], column] = order[by_group]
+    return places
 
 
 def _all_of(blocks: Sequence[Block], codes: IntArray) -> Iterator[IntArray]:

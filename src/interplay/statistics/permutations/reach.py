@@ -10,6 +10,9 @@ from interplay.base.user_warnings import warn
 from interplay.statistics.permutations.blocks import WholeGroups
 from interplay.statistics.permutations.exchangeability import Exchangeability
 
+#: Kinds of relabelings where classes vary within groups, and words for the order of samples.
+_VARYING = {"within groups": "", "in order": ", which have an order,", "shifted": ", which have an order,"}
+
 
 def check_reach(
     allowed: Exchangeability, *, level: float, n_permutations: int, n_runs: int = 1, what: str = ""
@@ -50,7 +53,9 @@ def check_reach(
 
 
 def _argument(allowed: Exchangeability) -> str:
-    return "permutations" if allowed.kind == "samples" else "groups"
+    if allowed.kind == "samples":
+        return "permutations"
+    return "order" if allowed.n_groups == 1 else "groups"
 
 
 def _of(what: str) -> str:
@@ -58,8 +63,9 @@ def _of(what: str) -> str:
 
 
 def _counted_groups(allowed: Exchangeability) -> str:
-    if allowed.kind == "within groups":
-        return f"the samples of {allowed.n_groups} groups"
+    if allowed.kind in _VARYING:
+        groups = "one series" if allowed.n_groups == 1 else f"{allowed.n_groups} groups"
+        return f"the samples of {groups}" + _VARYING[allowed.kind]
     unit = "samples" if allowed.kind == "samples" else "groups"
     labels = np.concatenate([block.labels for block in allowed.blocks if isinstance(block, WholeGroups)])
     listed = " against ".join(str(number) for number in np.bincount(labels))
@@ -89,7 +95,7 @@ def _warn_of_fixed(allowed: Exchangeability, what: str) -> None:
         return
     reason = (
         "y varies within some groups, so that labels are exchanged only within groups and between those of one size"
-        if allowed.kind == "within groups"
+        if allowed.kind in _VARYING
         else "labels are exchanged only between groups with samples in the same strata"
     )
     warn(
