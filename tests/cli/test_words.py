@@ -63,7 +63,7 @@ def messy(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", ["run", "interactions"])
 @pytest.mark.filterwarnings("default")
 def test_all_problems_at_once_and_the_second_attempt_succeeds(messy: Path, command: str) -> None:
-    first = run_command(command, messy, "--target", "ill", "--seed", "1")
+    first = run_command(command, messy, "--target", "ill", "--seed", "1", "--missing", "error")
     assert first.code == 2
     (line,) = [line for line in first.err.splitlines() if line.startswith("Error")]
     assert "4 problems: (1)" in line

@@ -289,6 +289,24 @@ def test_missing_labels():
     assert imputed.codes(0).codes[:, [0, 3]].tolist() == [[1, 1], [1, 1]]
 
 
+def test_missing_labels_are_a_level_and_missing_numbers_are_drawn():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({
+        "number": np.where(rng.random(60) < 0.2, np.nan, rng.normal(size=60)),
+        "label": pd.Series(rng.choice(["a", "b"], 60)).mask(rng.random(60) < 0.2),
+        "flag": pd.Series(rng.random(60) < 0.5, dtype=object).mask(rng.random(60) < 0.2),
+        "few": np.where(rng.random(60) < 0.2, np.nan, rng.integers(0, 2, 60)),
+        "whole": rng.normal(size=60),
+        "empty": np.nan,
+    })  # fmt: skip
+    auto, level = (coder_of(frame, missing=how, seed=2) for how in ("auto", "level"))
+    drawn = coder_of(frame.drop(columns="empty"), missing="impute", seed=2)
+    for v, expected in enumerate([drawn, level, level, drawn, level, level]):
+        np.testing.assert_array_equal(auto.codes(0).codes[v], expected.codes(0).codes[v])
+        assert auto.n_levels[v] == expected.n_levels[v]
+    assert auto.record()["missing"] == {"level": 3, "impute": 2}
+
+
 def test_all_missing_is_one_level():
     X = np.column_stack([np.full(9, nan), np.arange(9)])
     coder = coder_of(X, missing="level")
@@ -403,7 +421,7 @@ TEXT = pd.DataFrame({"id": [f"p{i}" for i in range(300)], "x": np.arange(300.0)}
             {"missing": "impute"},
             "missing='impute' cannot be used, because columns 'x0', 'x1', 'x2', ... of X have no values",
         ),
-        (GAPS, {"missing": "drop"}, "missing must be one of 'error', 'level', 'impute', not 'drop'"),
+        (GAPS, {"missing": "drop"}, "missing must be one of 'auto', 'error', 'level', 'impute', not 'drop'"),
         (
             np.r_[[[nan]], np.arange(600.0)[:, None]],
             {"missing": "level", "divisions": 255},

@@ -43,7 +43,7 @@ AREA = Area(
     [
         refused("`X=None`", lambda: found(None), "X"),
         refused("one variable", lambda: found(X[:, :1]), "dimensions=2 needs at least 2 variables"),
-        refused("NaN", lambda: found(with_value(np.nan)), "X has 1 missing value"),
+        refused("NaN with `missing='error'`", lambda: found(with_value(np.nan), missing="error"), "X has 1 missing"),
         refused("`y` of one class", lambda: found(X, np.zeros(60)), "y has one class only"),
         refused("`y` of another length", lambda: found(X, Y[:-1]), "y must have one value per sample"),
         refused("`dimensions=1`", lambda: found(dimensions=1), "dimensions must be a whole number of at least 2"),

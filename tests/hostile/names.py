@@ -111,12 +111,12 @@ AREA = Area(
         ),
         refused(
             "a column of NaN whose name has a million letters",
-            lambda: selected(FRAME.assign(**{"n" * 10**6: np.nan}), Y),
+            lambda: selected(FRAME.assign(**{"n" * 10**6: np.nan}), Y, missing="error"),
             "^column 'nnn.* has only missing values",
         ),
         refused(
             "a column of NaN whose name is a line break",
-            lambda: selected(FRAME.assign(**{"\n": np.nan}), Y),
+            lambda: selected(FRAME.assign(**{"\n": np.nan}), Y, missing="error"),
             r"^column '\\n' of X has only missing values",
         ),
         refused(

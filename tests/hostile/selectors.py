@@ -36,7 +36,7 @@ AREA = Area(
         refused("`X` of one dimension", lambda: fitted(X[:, 0]), "Expected 2D array", theirs="2D array"),
         refused("no rows", lambda: fitted(X[:0], Y[:0]), "minimum of 1 is required|no samples"),
         refused("complex numbers", lambda: fitted(X + 1j), "Complex data not supported", theirs="supported"),
-        refused("NaN", lambda: fitted(with_value(np.nan)), "^X contains NaN"),
+        refused("NaN with `missing='error'`", lambda: fitted(with_value(np.nan), missing="error"), "^X contains NaN"),
         refused("infinity", lambda: fitted(with_value(np.inf)), "infinity"),
         refused("infinity in a frame", lambda: fitted(FRAME.mask(FRAME > 2, np.inf)), "of X holds infinity"),
         refused("`y` of another length", lambda: fitted(X, Y[:-1]), "y must have one value per sample|inconsistent"),
@@ -101,7 +101,11 @@ AREA = Area(
             p_values,
         ),
         refused("`InteractionFeatures` without `y`", lambda: InteractionFeatures().fit(X), "requires y"),
-        refused("`InteractionFeatures` of NaN", lambda: features(with_value(np.nan)), "^X contains NaN"),
+        refused(
+            "`InteractionFeatures` of NaN",
+            lambda: with_setting(missing="error").fit(with_value(np.nan), Y),
+            "^X contains NaN",
+        ),
         refused(
             "`InteractionFeatures(dimensions=1)`",
             lambda: with_setting(dimensions=1),

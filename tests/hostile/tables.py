@@ -305,7 +305,11 @@ AREA = Area(
             lambda: interplay.search_shard(X[:0], [], dimensions=2, shard="1/2"),
             "^X has no",
         ),
-        refused("`select` of NaN", lambda: selected(with_value(np.nan)), "^X has 1 missing value"),
+        refused(
+            '`select` of NaN with `missing="error"`',
+            lambda: selected(with_value(np.nan), missing="error"),
+            "^X has 1 missing value",
+        ),
         same(
             "`select` of the other byte order", lambda: selected(X.astype(X.dtype.newbyteorder())), AS_PLAIN, selected
         ),

@@ -92,7 +92,7 @@ def test_columns_taken_as_they_are_are_those_of_the_table():
         ({"max_p": 1.5}, ValueError, "max_p must be a number in"),
         ({"top": 0}, ValueError, "top must be a whole number of at least 1"),
         ({"top": 2.5}, TypeError, "top must be a whole number"),
-        ({"missing": "drop"}, ValueError, "missing must be one of 'error', 'level', 'impute', 'omit'"),
+        ({"missing": "drop"}, ValueError, "missing must be one of 'auto', 'error', 'level', 'impute', 'omit'"),
         ({"require": "some"}, ValueError, "require must be one of"),
         ({"variables": ["nobody"]}, ValueError, "variables names 'nobody', which is not a column of X"),
         ({"variables": ["x1"], "partners": ["nobody"]}, ValueError, "partners names 'nobody'"),

@@ -153,6 +153,13 @@ def test_what_is_read_as_numbers(tmp_path: Path, texts: list[str], expected: lis
     assert found[-1:] == ([] if said is None else [said])
 
 
+def test_labels_that_end_in_the_same_sign_are_not_in_doubt(tmp_path: Path) -> None:
+    texts = ["0%", "1-10%", "11-49%"] * 5
+    frame, found = read(tmp_path, table(texts))
+    assert frame["a"].tolist() == texts
+    assert found == []
+
+
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
@@ -227,10 +234,10 @@ def test_a_missing_value_is_placed(tmp_path: Path) -> None:
         match=r"^X has 2 missing values in 1 column \('a'\): .*missing='impute' \(the first: column 'a', line 43; "
         r"there are 2 in that column\)$",
     ):
-        interplay.select(X, y)
+        interplay.select(X, y, missing="error")
     frame = pd.DataFrame({"a": [1.0, np.nan] * 10, "b": range(20)}, index=[f"p{i}" for i in range(20)])
     with pytest.raises(ValueError, match=r"the first: column 'a', sample 'p1'; there are 10"):
-        interplay.select(frame, [0, 1] * 10)
+        interplay.select(frame, [0, 1] * 10, missing="error")
 
 
 def test_a_missing_stratum_is_placed(tmp_path: Path) -> None:

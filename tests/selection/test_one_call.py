@@ -264,3 +264,24 @@ def test_madelon_in_one_call(madelon):
     result = interplay.select(*madelon, random_state=0, n_jobs=-1)
     true = {29, 49, 65, 106, 129, 154, 242, 282, 319, 337, 339, 379, 434, 443, 452, 454, 456, 473, 476, 494}
     assert {int(name[1:]) + 1 for name in result.relevant} == true
+
+
+def test_a_level_for_missing_labels_is_no_interaction_with_a_correlated_cause() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=1000)
+    b = 0.8 * a + 0.6 * rng.normal(size=1000)
+    y = 1.0 * (a > 0) + 1.0 * (b > 0) + rng.normal(size=1000)
+    causes = pd.DataFrame({"a": a > 0, "b": b > 0}).map(lambda flag: "yes" if flag else "no").astype(object)
+    table = causes.assign(**{f"x{v}": rng.normal(size=1000) for v in range(4)})
+    table.loc[rng.random(1000) < 0.2, "a"] = None
+    found = {
+        how: interplay.select(table, y, missing=how, random_state=0, dimensions=2, n_contrast=30)
+        for how in ("level", "auto")
+    }
+    of_pair = {
+        how: next(row for row in one.interactions().table.itertuples() if set(row.members) == {"a", "b"})
+        for how, one in found.items()
+    }
+    assert of_pair["level"].p_value < 1e-3
+    assert of_pair["auto"].p_value > 0.05
+    assert "missing values: a level of their own in 1 column" in found["auto"].summary().splitlines()[0]

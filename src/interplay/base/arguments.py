@@ -205,9 +205,10 @@ ARGUMENTS = arguments_in(
     discrete : {"auto", "none", "all"} or list of columns
         Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
         columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
-    missing : {"error", "level", "impute"}
+    missing : {"auto", "error", "level", "impute"}
         Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
-        observed values of the column ("impute").
+        observed values of the column ("impute"). "auto": a level in columns of labels, and draws in columns of numbers;
+        tests of interactions leave samples out that lack a label.
     random_state : int, None, RandomState or Generator
         Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
     engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client

@@ -32,9 +32,9 @@ _OWN = (
            help="Members of a tuple: 2 tests all pairs, 3 all triples, and so on."),
     option("--coding", type=click.Choice(list(CODING_CHOICES)), default="levels",
            help="For an outcome of numbers: a mean for every cell, or the product of dosages (genotypes 0, 1, 2)."),
-    option("--missing", type=click.Choice([*MISSING_CHOICES, "omit"]), default="error",
+    option("--missing", type=click.Choice([*MISSING_CHOICES, "omit"]), default="auto",
            help="Missing values: refuse them, make them a level, draw them from the observed values, or leave "
-           "the sample out of the tests of the tuple."),
+           "the sample out of the tests of the tuple.  auto: leave out."),
     option("--variables", metavar="NAME|@FILE", multiple=True,
            help="Only tuples with one of these variables; may be repeated; @FILE has one name per line."),
     option("--require", type=click.Choice(["any", "all"]), default="any",

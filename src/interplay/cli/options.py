@@ -113,8 +113,9 @@ SELECT_OPTIONS = (
            help="Repeat the selection in N halves of the samples, and show how often variables come back."),
     option("--discrete", multiple=True, metavar="auto|none|all|COLUMN", default=["auto"],
            help="Columns whose values are used as levels, without cutting; may be repeated."),
-    option("--missing", type=click.Choice(MISSING_CHOICES), default="error",
-           help="Missing values: refuse them, make them a level, or draw them from the observed values."),
+    option("--missing", type=click.Choice(MISSING_CHOICES), default="auto",
+           help="Missing values: refuse them, make them a level, or draw them from the observed values.  auto: a level "
+           "in columns of labels, draws in columns of numbers."),
     option("--redundancy", type=float, default=0.8,
            help="Relevant variables with at least this association (absolute rank correlation, or its analogue for "
            "labels) are redundant; the short list has one of each group at most."),

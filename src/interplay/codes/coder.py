@@ -31,7 +31,7 @@ from interplay.base.arrays import (
 from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.seeds import resolve_seed
-from interplay.codes.survey import ColumnSurvey, column_blocks, forced_kinds, imputed
+from interplay.codes.survey import ColumnSurvey, column_blocks, forced_kinds, imputed, level_for_missing
 from interplay.study.rank_thresholds import check_discretization, resolve_range, suggest_range
 from interplay.study.table import MISSING_WHOLE, Table, as_table
 
@@ -42,7 +42,7 @@ Values = npt.NDArray[Any]
 #: The argument `discrete`: a word, a list of columns, or a mask.
 Discrete = str | Sequence[Any] | BoolArray
 
-MISSING_CHOICES = ("error", "level", "impute")
+MISSING_CHOICES = ("auto", "error", "level", "impute")
 
 #: A block should fit the second-level cache, but hold enough columns that a row of a C-ordered array is read by
 #: whole cache lines.
@@ -101,7 +101,22 @@ class Coder:
     @cached_property
     def has_missing_level(self) -> BoolArray:
         """Which variables have a level, the last one, for missing values, (n_vars,)."""
-        return np.asarray((self.n_missing > 0) & (self.missing == "level"))
+        is_empty = (self.n_missing == self.table.n_samples) & (self.missing == "auto")
+        return np.asarray((self.n_missing > 0) & (level_for_missing(self.table, self.missing) | is_empty))
+
+    @cached_property
+    def is_imputed(self) -> BoolArray:
+        """Which variables have missing values that are drawn from the observed ones, (n_vars,)."""
+        return np.asarray((self.n_missing > 0) & ~self.has_missing_level)
+
+    def record(self, *, omit_missing: bool = False) -> dict[str, Any]:
+        """Return, for the provenance, how many variables are cut, and how many have missing values, by treatment."""
+        treated = {"omit" if omit_missing else "level": self.has_missing_level, "impute": self.is_imputed}
+        counted = {treatment: int(of_column.sum()) for treatment, of_column in treated.items()}
+        return {
+            "n_cut": int((~self.is_discrete).sum()),
+            "missing": {treatment: n for treatment, n in counted.items() if n},
+        }
 
     def codes(self, discretization: int, out: CodeArray | None = None) -> DiscreteCodes:
         """Return the codes of one discretisation, 0 ... discretizations - 1.
@@ -124,7 +139,7 @@ class Coder:
 
     def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
         """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
-        whole = None if self._is_imputed(rows) else self.table.whole_numbers(rows)
+        whole = None if self.is_imputed[rows].any() else self.table.whole_numbers(rows)
         values = self.values(rows) if whole is None else whole
         thresholds = [
             self.thresholds[v, d] if levels is None else levels
@@ -181,13 +196,10 @@ class Coder:
             values = self.table.block(rows.start, rows.stop)
         else:
             values = values[rows.start - first : rows.stop - first]
-        if self._is_imputed(rows):
-            gaps = np.flatnonzero(self.n_missing[rows])
+        gaps = np.flatnonzero(self.is_imputed[rows])
+        if len(gaps):
             return imputed(values, gaps, self.first_variable + self.table.numbers[rows], self.seed)
         return values
-
-    def _is_imputed(self, rows: slice) -> bool:
-        return self.missing == "impute" and bool(self.n_missing[rows].any())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -246,9 +258,9 @@ def make_coder(
         Variables that are coded as they are. "auto": bool, categorical and text columns, and numbers with at most
         max(3, divisions + 1) distinct values. A list holds names or numbers of columns, to which bool, categorical
         and text columns are added. A mask of n_vars bools is taken at its word.
-    missing : "error", "level" or "impute"
+    missing : "error", "level", "impute" or "auto"
         Treatment of missing values: refuse them, give them a level of their own, or draw each from the observed values
-        of its column.
+        of its column. "auto": a level in columns of labels and in empty columns, and draws in columns of numbers.
     first_variable : int
         Number of the first column in the streams of random numbers: for contrast variables, the number of real ones.
     n_jobs : int

@@ -24,7 +24,7 @@ def column_problems(
 
 
 def _gaps(table: Table, n_missing: IntArray, missing: str) -> Iterator[Problem]:
-    if missing == "level" or not n_missing.any():
+    if missing in ("level", "auto") or not n_missing.any():
         return
     is_empty = n_missing == table.n_samples
     empty = [table.names[v] for v in np.flatnonzero(is_empty)]

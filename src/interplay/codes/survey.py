@@ -114,8 +114,9 @@ class ColumnSurvey:
         n_observed = _count_observed(in_order)
         gaps = np.flatnonzero(n_observed < values.shape[1])
         self.n_missing[variables] = values.shape[1] - n_observed
-        if len(gaps) and self._missing == "impute":
-            fillable = gaps[n_observed[gaps] > 0]
+        if len(gaps) and self._missing in ("impute", "auto"):
+            has_level = level_for_missing(self._table, self._missing)[variables[gaps]]
+            fillable = gaps[(n_observed[gaps] > 0) & ~has_level]
             numbers = self._numbers[start : start + len(values)]
             filled = imputed(values, chosen[fillable], numbers, self._seed)
             in_order[fillable] = _sorted_rows(filled[chosen[fillable]])
@@ -230,6 +231,11 @@ class ColumnSurvey:
         )
         if problems:
             raise ProblemsError(problems)
+
+
+def level_for_missing(table: Table, missing: str) -> BoolArray:
+    """Return which columns have a level of their own for missing values, if they have any, (n_vars,)."""
+    return table.is_label if missing == "auto" else np.full(table.n_vars, missing == "level")
 
 
 def forced_kinds(discrete: Any, table: Table) -> npt.NDArray[np.int8]:

@@ -335,7 +335,7 @@ def named_result(
         counts=tuple(replace(one, members=task.numbers(one.members)) for one in counts),
         survival_curves=_curves(task, coded, counts[:MAX_TUPLES]),
         settings=settings,
-        provenance=provenance | {"n_cut": int((~coder.is_discrete).sum())},
+        provenance=provenance | coder.record(omit_missing=task.omits_missing),
         linkage=_linkage(task, tested, coded),
     )
 

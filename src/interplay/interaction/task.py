@@ -163,6 +163,8 @@ def check_interactions(
         times=True,
     )
     study.comparisons()  # strata must fit the classes
+    if missing == "auto":
+        missing = "omit"
     check_coding(coding, study, missing=missing)
     table = study.table
     not_given = {"groups": groups, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}

@@ -211,10 +211,10 @@ class TextColumn:
 
     def _because_of_capitals(self) -> str | None:
         """Return a note on labels that differ in capitals only."""
-        by_small: dict[str, Any] = {}
+        by_small: dict[str, tuple[Any, str]] = {}
         for raw, text in zip(self._raw, self._texts, strict=True):
-            other = by_small.setdefault(text.lower(), raw)
-            if tidy(other) != text:
+            other, spelling = by_small.setdefault(text.lower(), (raw, text))
+            if spelling != text:
                 return (
                     f"of which {self._placed(other)} and {self._placed(raw)} differ only in capital letters and count "
                     "as two: use one spelling"

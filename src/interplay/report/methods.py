@@ -150,10 +150,10 @@ def _group_method(selection: Selection) -> list[str]:
 
 
 def _missing_method(selection: Selection) -> list[str]:
-    # The result does not record whether values were missing.
     done = {"level": "counted as a level of their own", "impute": "drawn at random from the variable's other values"}
-    missing = selection.settings["missing"]
-    return [f"Missing values, if any, were {done[missing]}."] if missing in done else []
+    treated = selection.provenance.get("missing", {})
+    listed = [f"{done[treatment]} in {counted(n, 'variable')}" for treatment, n in treated.items()]
+    return [f"Missing values were {' and '.join(listed)}."] if listed else []
 
 
 def _null_method(selection: Selection) -> str:

@@ -37,7 +37,8 @@ def headline(found: Interactions) -> str:
     if not found.is_exhaustive:
         of_relevant = f"{n_significant} of {len(found)} {tuples} of relevant variables {have} an interaction"
         return f"{of_relevant} ({judged}, for all {found.n_tests:,} {tuples})"
-    return f"{part}{n_significant} of {found.n_tests:,} {tuples} {have} an interaction ({judged})"
+    whole = f"{part}{n_significant} of {found.n_tests:,} {tuples} {have} an interaction ({judged})"
+    return "; ".join([whole, *words.missing_in_words(found.provenance)])
 
 
 def details(found: Interactions) -> str:

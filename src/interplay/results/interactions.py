@@ -147,6 +147,11 @@ class Interactions(Result):
         return any(cuts.is_cut for cuts in self.cuts) and "sites" not in self.provenance
 
     @property
+    def omits_missing(self) -> bool:
+        """Whether samples that lack a member are left out of the tests of a tuple."""
+        return self.settings["missing"] in ("omit", "auto")
+
+    @property
     def is_permuted(self) -> bool:
         """Whether p-values come from permutations of whole groups' labels, not from χ², exact tests and bootstraps."""
         return bool(self._groups.get("method") == "permutations")

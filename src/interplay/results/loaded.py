@@ -63,6 +63,7 @@ def is_selection(selection: Selection) -> bool:
         and have_types(provenance, PROVENANCE)
         and "interplay" in provenance["versions"]
         and fits(provenance.get("cautions", {}), dict[str, str])
+        and _are_treated(provenance)
         and have_types(_NO_OUTCOME | provenance.get("outcome", {}), _OUTCOME)
         and (selection.settings["decision"] == "number") == all(not run.class_labels for run in selection.runs)
         and n_runs > 0
@@ -86,6 +87,7 @@ def is_interactions(result: Interactions) -> bool:
     return (
         have_types(result.settings, _OF_INTERACTIONS)
         and have_types({"groups": {}} | result.provenance, PROVENANCE)
+        and _are_treated(result.provenance)
         and (not result.is_permuted or have_types(result.provenance["groups"], _GROUPS))
         and tested.tuples.shape[1] == result.settings["dimensions"]
         and result.n_tests >= len(tested)
@@ -111,6 +113,12 @@ def _are_curves_of_cells(curves: SurvivalCurves, counts: tuple[TupleCounts, ...]
         for one in counts
         if curves.is_of(one.members, one.run, one.discretization)
     )
+
+
+def _are_treated(provenance: dict[str, Any]) -> bool:
+    """Say whether the entry on missing values, if there is one, names treatments that summaries know."""
+    missing = provenance.get("missing", {})
+    return fits(missing, dict[str, int]) and set(missing) <= {"level", "impute", "omit"}
 
 
 def _are_sites(provenance: dict[str, Any]) -> bool:

@@ -177,7 +177,7 @@ def _test_all(
     outcome = (
         study.outcome if model is None or study.survival is None or not first.words.has_curves else model.residuals()
     )
-    omit = first.settings["missing"] == "omit"
+    omit = first.omits_missing
     kind = "numbers" if isinstance(outcome, NumberOutcome) else "classes"
     parts = [TupleTests.none(kind, first.dimensions)]
     by_model: list[ModelTest] = []

@@ -47,7 +47,12 @@ def _headings(selection: Selection) -> list[str]:
     searched = "+".join(map(str, selection.dimensions))
     found = f"{len(selection.ranked)} of {len(selection.names)} variables relevant"
     return [
-        f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
+        "; ".join(
+            [
+                f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
+                *words.missing_in_words(selection.provenance),
+            ]
+        ),
         f"{words.samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
         f"{words.outcome_in_words(selection.class_sizes, s, selection.provenance)}; "
         f"{words.strata_in_words(selection.provenance)}"

@@ -29,7 +29,7 @@ def replicated_beside_smooth(
 ) -> TupleTests:
     """Fill in the p-values beside smooth effects; `tested` are the tuples of `first` in the samples of `study`."""
     table, outcome, strata = study.table, study.outcome, study.strata
-    level, omit = first.settings["level"], first.settings["missing"] == "omit"
+    level, omit = first.settings["level"], first.omits_missing
     rows = [
         row
         for row in np.flatnonzero(tested.is_significant(level)).tolist()

@@ -30,6 +30,22 @@ def samples_in_words(n_samples: int, provenance: Mapping[str, Any]) -> str:
     return f"{n_samples} samples" + (f" ({left_out} left out)" if left_out else "")
 
 
+def missing_in_words(provenance: Mapping[str, Any]) -> list[str]:
+    """Return what became of missing values, one text; none where there were no missing values.
+
+    Examples
+    --------
+    >>> missing_in_words({"missing": {"level": 1, "impute": 12}})
+    ['missing values: a level of their own in 1 column, drawn from the other values in 12 columns']
+    """
+    said = {"level": "a level of their own", "impute": "drawn from the other values", "omit": "left out of tests"}
+    listed = [
+        f"{said[treatment]} in {n} column{'' if n == 1 else 's'}"
+        for treatment, n in provenance.get("missing", {}).items()
+    ]
+    return [f"missing values: {', '.join(listed)}"] if listed else []
+
+
 def classes_in_words(class_sizes: Mapping[str, int]) -> str:
     """Return the classes and their sizes in one line.
 

@@ -283,7 +283,7 @@ class _Tagger:
         """Return the levels of a member, which several leads may share."""
         if (member, d) not in self._codes:
             column = self._data.table.column(int(self._members[member]))
-            self._codes[member, d] = cuts.codes(column, d, omit_missing=self._found.settings["missing"] == "omit")
+            self._codes[member, d] = cuts.codes(column, d, omit_missing=self._found.omits_missing)
         return self._codes[member, d]
 
     def _splines(self, member: int) -> FloatArray:

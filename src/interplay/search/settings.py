@@ -103,6 +103,11 @@ class SelectionSettings(SearchSettings):
     redundancy: float = REDUNDANCY
     holdout: float | int | None = None
 
+    @property
+    def omits_missing(self) -> bool:
+        """Whether tests of interactions leave out samples that lack a member, whose level would seem to interact."""
+        return self.missing == "auto"
+
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """Take the settings from the values of `to_dict`, which a file may have kept."""

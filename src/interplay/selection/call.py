@@ -53,7 +53,7 @@ def select(
     entry: Any = None,
     stability: int | None = None,
     discrete: Discrete = "auto",
-    missing: str = "error",
+    missing: str = "auto",
     redundancy: float = 0.8,
     holdout: float | int | None = None,
     random_state: Any = None,

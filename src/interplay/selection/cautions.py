@@ -108,7 +108,7 @@ def find_cautions(
                 found.setdefault(v, []).append(_NUMBERS)
         elif is_same or tells_classes_apart(values, of_comparison.codes, is_label=is_label):
             found.setdefault(v, []).append(_APART)
-    if settings.missing == "level":
+    if settings.missing in ("level", "auto"):
         for v, caution in _about_missing_values(comparisons, best_run, ranked, list(counted), settings):
             found.setdefault(v, []).append(caution)
     for v in find_identifiers(table, named[:_MAX_WITH_GAPS]):
@@ -136,6 +136,8 @@ def _about_missing_values(
     n_tuples = comb(comparisons[0].table.n_vars - 1, settings.dimensions - 1) * settings.discretizations
     for v in ranked[:_MAX_WITH_GAPS].tolist():
         comparison = comparisons[best_run[v]]
+        if settings.missing == "auto" and comparison.table.kinds[v] == ColumnKind.NUMBER:
+            continue  # these values are drawn at random
         values = comparison.table.column(v).read()
         is_missing = values != values
         if not is_missing.any() or is_missing.all():

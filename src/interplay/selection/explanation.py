@@ -48,8 +48,11 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         searched = data.coded.of(comparison, involved)
         coded = searched if comparison.shown is comparison else data.coded.of(comparison.shown, involved)
         tables = tuple_tables(coded) if len(involved) else []
+        tested = tables
+        if len(involved) and task.settings.omits_missing and coded.has_missing_level.any():
+            tested = tuple_tables(coded, omit_missing=True)
         for run in numbers:
-            runs.append(_explained_run(found, run, data, searched, coded, tables))
+            runs.append(_explained_run(found, run, data, searched, coded, tested))
             cells = list(_best_counts(found, run, coded, tables))
             counted += cells
             curves += _survival_curves(task.study.survival, coded, cells)

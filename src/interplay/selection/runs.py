@@ -83,8 +83,8 @@ class SearchedSelection:
         Of several searches, that of the largest.
     searched : SearcherCounts
         Tiles and tuples by searcher, of all searches.
-    n_cut : int
-        Columns of numbers that were cut into levels.
+    columns : dict
+        How many columns were cut into levels, and how many have missing values, for the provenance.
     layouts : tuple of str
         How the tiles of each search were cut: shards of one selection agree in it.
     """
@@ -94,13 +94,13 @@ class SearchedSelection:
     runs: tuple[SearchedRun, ...]
     engine: Engine
     searched: SearcherCounts = field(default_factory=dict)
-    n_cut: int = 0
+    columns: dict[str, Any] = field(default_factory=dict)
     layouts: tuple[str, ...] = ()
 
     def record(self, started: float) -> dict[str, Any]:
         """Return the provenance of a result that was begun at `started`."""
         search = search_record(self.engine.describe(), self.searched, started=started)
-        return self.task.record(n_threads=self.coded.n_threads) | search | {"n_cut": self.n_cut}
+        return self.task.record(n_threads=self.coded.n_threads) | search | self.columns
 
 
 def search_selection(
@@ -117,7 +117,7 @@ def search_selection(
     choice = check_engine(engine, n_jobs=n_jobs)  # an engine that is not there is refused before any work
     coded = CodedStudy(task.settings, n_threads=choice.reading_threads(least_work(task.study.table, task.settings)))
     task = task.with_fitting_dimensions(coded)
-    n_cut = int((~coded.of(task.comparisons[0]).coder.is_discrete).sum())
+    columns = coded.of(task.comparisons[0]).coder.record()
     of_shard = {} if shard is None else {"shard": str(shard)}
     with keeping(checkpoint, lambda: task.about(n_threads=coded.n_threads) | of_shard):
         runs, loops = zip(*_search_runs(task, coded, choice, progress, checkpoint, shard), strict=True)
@@ -127,7 +127,7 @@ def search_selection(
         runs,
         loops[-1].engine,
         summed_counts(loop.searched for loop in loops),
-        n_cut,
+        columns,
         tuple(loop.layout for loop in loops),
     )
 

@@ -103,7 +103,7 @@ def _tests_of_size(
         seed=settings.random_state,
     )
     if comparison.model is not None:
-        tested = in_model(tested, coded, n_threads=coded.coder.n_jobs)
+        tested = in_model(tested, coded, omit_missing=settings.omits_missing, n_threads=coded.coder.n_jobs)
     # All that may be significant: of several comparisons, only all together tell which are.
     here = adjust_listed(tested.p_value, caps.method, n_tests=comb(n_vars, size)) < settings.level
     return beside_smooth(
@@ -112,6 +112,7 @@ def _tests_of_size(
         np.flatnonzero(here | (tested.p_value <= caps.significant_up_to())),
         partial(corrected_p_values, discretizations=settings.discretizations),
         level=settings.level,
+        omit_missing=settings.omits_missing,
         n_threads=coded.coder.n_jobs,
     )
 

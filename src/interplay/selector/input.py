@@ -34,6 +34,10 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
+#: Values beside finite numbers that an array may hold, in the words of scikit-learn; with other choices, any.
+_ALLOWED = {"error": "finite", "auto": "allow-nan"}
+
+
 def checked_table(estimator: Any, X: Any, y: Any = None, *, is_fit: bool = True) -> Table:
     """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind.
 
@@ -42,10 +46,9 @@ def checked_table(estimator: Any, X: Any, y: Any = None, *, is_fit: bool = True)
     frame = as_table(X) if is_frame(X) else None  # its messages on frames are more precise
     if is_fit:
         validate_data(estimator, X, y, skip_check_array=True)
-    must_be_finite = estimator.missing == "error"
     if frame is None:
-        frame = as_table(checked_array(X, must_be_finite=must_be_finite))
-    elif must_be_finite:
+        frame = as_table(checked_array(X, allowed=_ALLOWED.get(estimator.missing, "any")))
+    elif estimator.missing in _ALLOWED:
         refuse_infinite(frame)
     if not is_fit:
         validate_data(estimator, X, skip_check_array=True, reset=False)
@@ -97,11 +100,15 @@ def is_frame(X: Any) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
-def checked_array(X: Any, *, must_be_finite: bool) -> Any:
+def checked_array(X: Any, *, allowed: str = "any") -> Any:
     """Return an array or sparse matrix as scikit-learn checks it, of the dtype it has."""
     try:
         return check_array(
-            with_own_types(X), dtype=None, accept_sparse="csc", ensure_all_finite=must_be_finite, input_name="X"
+            with_own_types(X),
+            dtype=None,
+            accept_sparse="csc",
+            ensure_all_finite={"finite": True, "any": False}.get(allowed, allowed),
+            input_name="X",
         )
     except ValueError as error:
         if "contains NaN" not in str(error):

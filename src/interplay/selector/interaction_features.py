@@ -71,7 +71,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         Use at most this many, those with the smallest p-values.
     cv : int
         Folds of "means" in `fit_transform`. Samples of a group are in one fold.
-    missing : {"error", "level", "impute", "omit"}
+    missing : {"auto", "error", "level", "impute", "omit"}
         ...
 
         With "omit", samples that lack a member are left out of the tests of a tuple. A sample whose missing value has
@@ -154,7 +154,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         decision_divisions: int | None = None,
         scale: str = "ranks",
         discrete: Discrete = "auto",
-        missing: str = "error",
+        missing: str = "auto",
         n_permutations: int = 199,
         random_state: Any = 0,
         engine: str | Engine = "auto",
@@ -269,7 +269,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         for row in range(len(self.result_)):
             members = tuple(int(v) for v in self.result_.tested.tuples[row])
             cuts = tuple(self.result_.cuts_of(v) for v in members)
-            omit = self.result_.settings["missing"] == "omit"
+            omit = self.result_.omits_missing
             d = int(self.result_.tested.discretization[row])
             cells = cells_of(members, cuts, searched, d, omit_missing=omit)
             n_cells = int(np.prod([c.n_levels(omit_missing=omit) for c in cuts]))
@@ -347,7 +347,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         if sp.issparse(X):
             both: Any = [X, sp.csr_array(own)]
             return sp.hstack(both, format="csr") if own.shape[1] else X
-        given = np.asarray(nw.from_native(X).to_numpy()) if is_frame(X) else checked_array(X, must_be_finite=False)
+        given = np.asarray(nw.from_native(X).to_numpy()) if is_frame(X) else checked_array(X)
         return np.hstack([given, own])
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -177,7 +177,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         permutations: bool | None = None,
         n_permutations: int = 199,
         discrete: Discrete = "auto",
-        missing: str = "error",
+        missing: str = "auto",
         min_features: int = 0,
         max_features: int | None = None,
         redundancy: float | None = None,

@@ -118,7 +118,7 @@ def tuple_features(
             if np.isfinite(column).any():
                 centre[place] = column[np.isfinite(column)].mean()
                 spread[place] = column[np.isfinite(column)].std() or 1.0
-    omit = result.settings["missing"] == "omit"
+    omit = result.omits_missing
     n_cells = prod(c.n_levels(omit_missing=omit) for c in cuts)
     sizes = np.bincount(cells[cells != NO_LEVEL], minlength=n_cells)
     return TupleFeatures(
