@@ -81,7 +81,7 @@ class InteractionTask:
     @property
     def omits_missing(self) -> bool:
         """Whether each sample is left out of the tests of tuples of which it lacks a value."""
-        return bool(self.asked["missing"] == "omit")
+        return self.asked["missing"] in ("omit", "auto")
 
     def parts(self) -> tuple[InteractionTask, Study | None]:
         """Return the task of the samples that are searched, and the samples that are held out, if there are any."""
@@ -163,8 +163,6 @@ def check_interactions(
         times=True,
     )
     study.comparisons()  # strata must fit the classes
-    if missing == "auto":
-        missing = "omit"
     check_coding(coding, study, missing=missing)
     table = study.table
     not_given = {"groups": groups, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}
@@ -176,7 +174,7 @@ def check_interactions(
         table,
         dimensions=dimensions,
         pseudocount=0.0,
-        missing="level" if missing == "omit" else missing,
+        missing="level" if missing in ("omit", "auto") else missing,
         **settings,
     )
     family = make_family(
