@@ -22,6 +22,7 @@ import pyreadstat
 import interplay
 from hostile.case import ERRORS, escaped, in_empty_folder
 from interplay.io import read_data
+from interplay.results.summary_words import missing_in_words
 from interplay.study.table import as_table
 
 N_SAMPLES = 120
@@ -93,18 +94,19 @@ def came_of(messy: Messy) -> CameOfIt:
         else:
             text = messy.content
             Path(messy.name).write_bytes(text.encode() if isinstance(text, str) else text)
-        found, is_same, error = None, False, []
+        found, is_same, error, filled = None, False, [], []
         try:
             X, y = read_data(messy.name, **options)
             table = as_table(X)
-            found = sorted(interplay.select(X, y, **settings).relevant)
+            result = interplay.select(X, y, **settings)
+            found, filled = sorted(result.relevant), missing_in_words(result.provenance)
             is_same = _is_good(table, y)
         except ERRORS as raised:
             error = [f"{raised}"]
             assert "\n" not in error[0], error
         ours = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
         assert len(ours) == len(caught), [str(warning.message) for warning in caught]
-    return CameOfIt(found, [*ours, *error], is_same)
+    return CameOfIt(found, [*ours, *error, *filled], is_same)
 
 
 def _is_good(table: Any, y: Any) -> bool:
