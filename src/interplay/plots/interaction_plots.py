@@ -12,8 +12,7 @@ from interplay.base.checks import check_int
 from interplay.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, say_instead, shortened
 from interplay.plots.survival import plot_survival
 from interplay.plots.synergies import name_nodes, spring_layout
-from interplay.plots.why import plot_tuple
-from interplay.plots.why_numbers import plot_number_tuple
+from interplay.plots.why_numbers import plot_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,24 +86,7 @@ class InteractionPlots:
         if result.survival_curves:
             return self.survival(row, ax)
         counts, title = result.counts_of(row), self._title(row)
-        if counts.numbers is not None:
-            return plot_number_tuple(
-                counts.counts,
-                counts.numbers,
-                [result.names[v] for v in counts.members.tolist()],
-                counts.level_names,
-                label=result.provenance["target"] or "outcome",
-                title=title,
-                ax=ax,
-            )
-        return plot_tuple(
-            counts.counts,
-            [result.names[v] for v in counts.members.tolist()],
-            counts.level_names,
-            result.outcome.labels,
-            title=title,
-            ax=ax,
-        )
+        return plot_cells(result, counts, range(len(counts.members)), result.outcome.labels, title=title, ax=ax)
 
     def survival(self, row: int = 0, ax: Axes | None = None) -> Axes:
         """Draw Kaplan and Meier's curves of the cells of the tuple in a row of the table; of times only."""

@@ -15,8 +15,7 @@ from interplay.plots.stability import plot_stability
 from interplay.plots.style import shortened
 from interplay.plots.survival import plot_survival
 from interplay.plots.synergies import plot_synergies
-from interplay.plots.why import plot_tuple
-from interplay.plots.why_numbers import plot_number_tuple
+from interplay.plots.why_numbers import plot_cells
 from interplay.results.run import chosen_run
 from interplay.statistics.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
 
@@ -139,24 +138,7 @@ class SelectionPlots:
             title += f"\n{_VERDICT_TITLES[verdict.verdict]}{tested}"
         if len(s.comparisons) > 1:
             title += f"; {shortened(run.decision, 40)}"
-        if counts.numbers is not None:
-            return plot_number_tuple(
-                counts.counts.transpose(*order, len(order)),
-                counts.numbers.transpose(*order, len(order)),
-                [s.names[counts.members[i]] for i in order],
-                [counts.level_names[i] for i in order],
-                label=s.provenance["target"] or "outcome",
-                title=title,
-                ax=ax,
-            )
-        return plot_tuple(
-            counts.counts.transpose(*order, len(order)),
-            [s.names[counts.members[i]] for i in order],
-            [counts.level_names[i] for i in order],
-            run.class_labels,
-            title=title,
-            ax=ax,
-        )
+        return plot_cells(s, counts, order, run.class_labels, title=title, ax=ax)
 
     def survival(self, variable: str | int, ax: Axes | None = None) -> Axes:
         """Draw Kaplan and Meier's curves of the cells of a relevant variable's best tuple, if the outcome is a time."""

@@ -8,14 +8,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.codes.tuple_counts import TupleCounts
 from interplay.plots.style import diverging_colours, shortened
-from interplay.plots.why import MAX_WRITTEN_CELLS, Cell, Panels, axes_for, lay_out, write_levels
+from interplay.plots.why import MAX_WRITTEN_CELLS, Cell, Panels, axes_for, lay_out, plot_tuple, write_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from interplay.results.result import Result
+
 #: Part of the height of a cell that the range of the numbers takes, and where it begins.
 _RANGE, _FOOT = 0.72, 0.2
+
+
+def plot_cells(
+    result: Result, counts: TupleCounts, order: Sequence[int], labels: Sequence[str], *, title: str, ax: Axes | None
+) -> Axes:
+    """Draw the cells of a tuple of a result, its members in this order: shares of classes, or boxes of numbers."""
+    names, levels = [result.names[counts.members[i]] for i in order], [counts.level_names[i] for i in order]
+    table = counts.counts.transpose(*order, len(order))
+    if counts.numbers is None:
+        return plot_tuple(table, names, levels, labels, title=title, ax=ax)
+    numbers, label = counts.numbers.transpose(*order, len(order)), result.provenance["target"] or "outcome"
+    return plot_number_tuple(table, numbers, names, levels, label=label, title=title, ax=ax)
 
 
 def plot_number_tuple(

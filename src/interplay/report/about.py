@@ -80,18 +80,18 @@ def _call(selection: Result) -> str:
         f"    {name}={shown_value(value) if isinstance(value, list) else repr(value)},\n"
         for name, value in settings.items()
     )
-    data = _data_arguments(provenance, with_positions=settings.get("min_distance") is not None)
+    y = "(time, event)," if selection.has_times else "y,"
+    data = y + _data_arguments(provenance, with_positions=settings.get("min_distance") is not None)
     return f"import interplay\n\nresult = interplay.{function}(\n    X, {data}\n{lines}){then}"
 
 
 def _data_arguments(provenance: dict[str, Any], *, with_positions: bool) -> str:
-    """Return the arguments of a call that are data."""
+    """Return the arguments of a call that are data, beside X and y."""
     given = [name for name in ("strata", "groups", "covariates") if provenance.get(name, {})]
     if not provenance.get("groups", {}).get("n_groups"):  # permutations alone
         given = [name for name in given if name != "groups"]
     given += ["positions"] * with_positions
-    y = "(time, event)," if "survival" in provenance else "y,"
-    return y + "".join(f" {name}={name}," for name in given)
+    return "".join(f" {name}={name}," for name in given)
 
 
 def shown_value(value: Any) -> str:

@@ -75,8 +75,8 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "comparisons": len(selection.comparisons),
         "level": selection.settings["level"],
         "redundancy": None if selection.shortened is None else selection.shortened.threshold,
-        "meanOf": _mean_of(selection),
-        "time": target_of(selection) if "survival" in selection.provenance else "",
+        "meanOf": selection.words.boxes_in_model if selection.provenance.get("model") else selection.words.boxes,
+        "time": target_of(selection) if selection.has_times else "",
         "adjusted": selection.settings["p_adjust"] != "none",
         "runs": [
             {
@@ -96,14 +96,6 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "network": _network(selection, names),
     }
     return {"names": names.shown, **content}  # names are complete only now
-
-
-def _mean_of(selection: Selection) -> str:
-    """Name the numbers that the boxes of cells show."""
-    model = selection.provenance.get("model")
-    if model is None or selection.class_sizes:
-        return "mean of the outcome"
-    return "mean residual (higher: earlier events)" if model == "Cox" else "mean of the outcome, not adjusted"
 
 
 def _rows_that_fit(selection: Selection) -> list[int]:

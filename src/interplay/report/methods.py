@@ -10,12 +10,11 @@ from interplay.report.numbers import counted, short
 from interplay.report.search_words import (
     ADJUSTMENTS,
     capitalised,
+    filled,
     listed_strata,
     looked_at,
-    middle,
     number_of_tuples,
     outcome_in_words,
-    sizes_in_words,
 )
 from interplay.statistics.effects.estimate import (
     AUC,
@@ -53,14 +52,14 @@ _EFFECTS = {
 
 def methods_paragraph(selection: Selection) -> str:
     """Return a paragraph for the methods section of a paper; its citations are `REFERENCES`."""
-    s = selection.settings
+    s, outcome = selection.settings, filled(selection, selection.words.outcome_in_methods)
     runs = {"ovo": "; each pair of classes was compared", "ovr": "; each class was compared with the rest"}
     return " ".join(
         [
             "Relevant variables were identified with MultiDimensional Feature Selection (MDFS; Mnich and Rudnicki, "
             "2017; Piliszek et al., 2019), as implemented in the Python package interplay "
             f"{selection.provenance['versions']['interplay']}.",
-            f"{_data_method(selection)}; {outcome_in_words(selection)} {_outcome_method(selection)}"
+            f"{_data_method(selection)}; {outcome_in_words(selection)} {outcome}"
             f"{runs.get(s['multiclass'], '') if len(selection.comparisons) > 1 else ''}.",
             _levels_method(selection),
             *_missing_method(selection),
@@ -93,27 +92,10 @@ def _search_method(selection: Selection) -> str:
     pseudocount = f"(pseudocount {selection.settings['pseudocount']:g})"
     if selection.dimensions == (1,):
         alone = f"Each variable was tested alone ({number_of_tuples(selection)})"
-        return f"{alone} and was scored by its maximum information gain {pseudocount}{_gain_of_numbers(selection)}."
+        return f"{alone} and was scored by its maximum information gain {pseudocount}{selection.words.gain}."
     searched = f"{capitalised(looked_at(selection))} were searched exhaustively ({number_of_tuples(selection)})"
     scored = "each variable was scored by its maximum conditional information gain over all tuples that contain it"
-    return f"{searched}, and {scored} {pseudocount}{_gain_of_numbers(selection)}."
-
-
-def _gain_of_numbers(selection: Selection) -> str:
-    if selection.class_sizes:
-        return ""
-    return ", half the number of samples times the logarithm of the ratio of residual sums of squares"
-
-
-def _outcome_method(selection: Selection) -> str:
-    if selection.class_sizes:
-        return f"had {sizes_in_words(selection.class_sizes, 'classes')}"
-    if times := selection.provenance.get("survival"):
-        return f"was the time to an event, censored where there was none ({times['n_events']} events)"
-    if selection.settings.get("scale") == "values":
-        return f"was a number{middle(selection)}, of which standardised values were compared"
-    within = " within strata" if selection.provenance["strata"] else ""
-    return f"was a number{middle(selection)}, of which normal scores of the ranks{within} were compared"
+    return f"{searched}, and {scored} {pseudocount}{selection.words.gain}."
 
 
 def _data_method(selection: Selection) -> str:
@@ -202,15 +184,7 @@ def _fit_method(selection: Selection, fit: NullFit) -> str:
             if fit.mode == "raw"
             else ", and the smallest p-value over the discretisations was multiplied by their number"
         )
-        if not selection.class_sizes:
-            return (
-                "p-values come from the permutation distribution of the outcome's sums over the levels of a variable"
-                f"{within}; it is exact where samples are few{several}."
-            )
-        return (
-            "p-values come from a conditional test of the gain, given the numbers of samples of each level and class"
-            f"{within}; the test is exact wherever expected counts are small{several}."
-        )
+        return f"p-values come from {selection.words.exact.format(within=within, several=several)}."
     if fit.mode == "raw":
         return "p-values are upper tail probabilities of the χ² distribution of the gain."
     if fit.fit == "union":

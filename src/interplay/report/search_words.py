@@ -33,12 +33,18 @@ ADJUSTMENTS = {
 }
 
 
-def middle(selection: Selection) -> str:
-    """Return the middle of the numbers of an outcome, in brackets."""
-    quartiles = selection.provenance.get("outcome", {}).get("quartiles", [])
-    if not quartiles:
-        return ""
-    return f" (median {quartiles[2]:.4g}, quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})"
+def filled(selection: Selection, words: str) -> str:
+    """Fill in what a text says of the outcome of a selection: its classes, events or numbers."""
+    provenance = selection.provenance
+    quartiles = provenance.get("outcome", {}).get("quartiles", [])
+    within = " within strata" if provenance["strata"] else ""
+    is_of_values = selection.settings.get("scale") == "values"
+    return words.format(
+        sizes=sizes_in_words(selection.class_sizes, "classes"),
+        n_events=provenance.get("survival", {}).get("n_events"),
+        middle=f" (median {quartiles[2]:.4g}, quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})" if quartiles else "",
+        compared="standardised values" if is_of_values else f"normal scores of the ranks{within}",
+    )
 
 
 def outcome_in_words(selection: Selection) -> str:

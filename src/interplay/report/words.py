@@ -13,12 +13,11 @@ from interplay.report.numbers import counted, p_text, short
 from interplay.report.search_words import (
     ADJUSTMENTS,
     capitalised,
+    filled,
     listed_strata,
     looked_at,
-    middle,
     number_of_tuples,
     outcome_in_words,
-    sizes_in_words,
 )
 from interplay.report.verdict_words import partner_sentence
 from interplay.results.selection_summary import stability_sentence
@@ -64,11 +63,7 @@ def _what_was_searched(selection: Selection) -> str:
     several = f" in {n_comparisons} comparisons of classes" if n_comparisons > 1 else ""
     size = "" if k == 1 else f" ({number_of_tuples(selection)})"
     searched = f"The search covered {looked_at(selection)}{size}{several}"
-    if not selection.class_sizes:
-        if times := selection.provenance.get("survival"):
-            return f"{first}. {searched}, and the outcome is a time to an event ({times['n_events']} events)."
-        return f"{first}. {searched}, and the outcome is a number{middle(selection)}.{_note(selection)}"
-    return f"{first}. {searched}, and the outcome has {sizes_in_words(selection.class_sizes, 'classes')}."
+    return f"{first}. {searched}, and {filled(selection, selection.words.outcome_said)}.{_note(selection)}"
 
 
 def _note(selection: Selection) -> str:

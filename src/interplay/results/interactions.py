@@ -280,7 +280,7 @@ class Interactions(Result):
         for curves in self.survival_curves:
             if curves.is_of(counts.members, counts.run, counts.discretization):
                 return curves
-        if not self.words.has_curves:
+        if not self.has_times:
             raise ValueError("survival curves need an outcome that is a time: y=(time, event)")
         raise ValueError(
             f"the survival curves of row {shown(row)} are not stored: a result stores them for the first {MAX_TUPLES} "

@@ -17,6 +17,11 @@ class Result:
     settings: dict[str, Any]
     provenance: dict[str, Any]
 
+    @property
+    def has_times(self) -> bool:
+        """Whether the outcome was given as times of events, be it that their residuals were cut into classes."""
+        return bool(self.provenance.get("survival"))
+
     def names_of(self, members: IntArray) -> tuple[str, ...]:
         """Return the names of variables by their numbers; −1 stands for none."""
         return tuple(self.names[m] for m in members.tolist() if m >= 0)

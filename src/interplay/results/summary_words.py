@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interplay.base.text import printable
+from interplay.study.outcomes.words import words_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,13 +86,13 @@ def outcome_in_words(class_sizes: Mapping[str, int], settings: Mapping[str, Any]
     >>> outcome_in_words({}, {"scale": "ranks"}, {"outcome": {"quartiles": [-3.0, -0.5, 0.1, 0.75, 9.0]}})
     'outcome a number, median 0.1 (quartiles -0.5 to 0.75), by ranks'
     """
-    if class_sizes:
-        return classes_in_words(class_sizes)
-    if "survival" in provenance:
-        return f"times, {provenance['survival']['n_events']} events"
     quartiles = provenance.get("outcome", {}).get("quartiles", [])
-    middle = f", median {quartiles[2]:.4g} (quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})" if quartiles else ""
-    return f"outcome a number{middle}, by {settings.get('scale') or 'ranks'}"
+    return words_of(class_sizes, provenance).outcome.format(
+        classes=classes_in_words(class_sizes),
+        n_events=provenance.get("survival", {}).get("n_events"),
+        middle=f", median {quartiles[2]:.4g} (quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})" if quartiles else "",
+        scale=settings.get("scale") or "ranks",
+    )
 
 
 def notes_on_outcome(provenance: Mapping[str, Any]) -> list[str]:

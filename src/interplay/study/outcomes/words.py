@@ -230,7 +230,7 @@ TIMES = Words(
 
 def words_of(class_sizes: Mapping[str, int], record: Mapping[str, Any]) -> Words:
     """Return the words of an outcome by the record that a result keeps of it."""
-    return TIMES if record.get("survival") else CLASSES if class_sizes else NUMBERS
+    return CLASSES if class_sizes else TIMES if record.get("survival") else NUMBERS
 
 
 #: The words of each kind of outcome, by its name.
