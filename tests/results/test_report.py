@@ -337,8 +337,17 @@ def test_the_report_says_what_it_is_about(monkeypatch, capfd, tmp_path) -> None:
 
 def test_a_result_without_a_date_or_a_file_has_a_report(xor) -> None:
     kept = {name: value for name, value in xor.provenance.items() if name not in ("date", "target")}
-    for odd in ({}, {"date": "yesterday", "target": 7, "source": "x"}, {"source": {"file": 1, "dropped": "no"}}):
+    for odd in ({}, {"date": "yesterday"}):
         assert "interplay.select(" in report_page(replace(xor, provenance=kept | odd))
+
+
+@pytest.mark.parametrize(
+    "odd", [{"target": 7}, {"source": "x"}, {"source": {"file": 1}}, {"groups": {"n_groups": "3"}}]
+)
+def test_a_file_with_entries_of_other_types_is_refused(xor, tmp_path: Path, odd) -> None:
+    replace(xor, provenance=xor.provenance | odd).save(tmp_path / "odd.interplay")
+    with pytest.raises(ValueError, match="damaged"):
+        interplay.load(tmp_path / "odd.interplay")
 
 
 @pytest.mark.parametrize("n_classes", [3, 8, 12, 40])

@@ -65,7 +65,7 @@ class SelectionPlots:
         """Draw the p-values before and after adjustment, and the significance level."""
         s = self._selection
         adjustment = f"{s.adjustment}-adjusted" if s.adjustment != "none" else "not adjusted"
-        return plot_p_values(s.log_p, s.p_adjusted, level=s.settings["level"], title=adjustment, ax=ax)
+        return plot_p_values(s.log_p, s.p_adjusted, level=s.asked.level, title=adjustment, ax=ax)
 
     def null_fit(self, ax: Axes | None = None, *, run: int | str | None = None) -> Axes:
         """Draw the p-values of the reference variables against those a perfect fit would have (Q–Q).

@@ -29,7 +29,7 @@ def plot_cells(
     table = counts.counts.transpose(*order, len(order))
     if counts.numbers is None:
         return plot_tuple(table, names, levels, labels, title=title, ax=ax)
-    numbers, label = counts.numbers.transpose(*order, len(order)), result.provenance["target"] or "outcome"
+    numbers, label = counts.numbers.transpose(*order, len(order)), result.record.target or "outcome"
     return plot_number_tuple(table, numbers, names, levels, label=label, title=title, ax=ax)
 
 

@@ -1,6 +1,6 @@
 """Facts about a result: outcome, file, samples, date; and the command or call that repeats it.
 
-Outcome, source and date may be missing or come from another tool: loading a result does not check all of them.
+Outcome, source and date may be missing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from interplay.base.text import printable
+from interplay.results.provenance import Provenance
 
 if TYPE_CHECKING:
     from interplay.results.result import Result
@@ -17,24 +18,18 @@ if TYPE_CHECKING:
 
 def target_of(selection: Result) -> str:
     """Return the name of the outcome, or nothing."""
-    return _text(selection.provenance.get("target"))
+    return selection.record.target or ""
 
 
 def file_of(selection: Result) -> str:
     """Return the name of the file that was read, without its folder, or nothing."""
-    return PurePath(_text(_source(selection.provenance).get("file"))).name
-
-
-def dropped_columns(selection: Result) -> list[str]:
-    """Return the columns of the file that were left out."""
-    dropped = _source(selection.provenance).get("dropped")
-    return [str(name) for name in dropped] if isinstance(dropped, list | tuple) else []
+    return PurePath(selection.record.source.file or "").name
 
 
 def date_of(selection: Result) -> str:
     """Return the day of the run in words, or nothing."""
     try:
-        day = datetime.fromisoformat(_text(selection.provenance.get("date")))
+        day = datetime.fromisoformat(selection.record.date)
     except ValueError:
         return ""
     return f"{day.day} {day:%B %Y}"
@@ -42,15 +37,15 @@ def date_of(selection: Result) -> str:
 
 def facts(selection: Result) -> list[tuple[str, str]]:
     """Return the facts under the headline, as names and values."""
-    provenance, dropped = selection.provenance, dropped_columns(selection)
-    left_out = provenance["samples_left_out"]
-    samples = f"{provenance['n_samples']:,}" + (f" ({left_out:,} left out)" if left_out else "")
+    record = selection.record
+    left_out = record.samples_left_out
+    samples = f"{record.n_samples:,}" + (f" ({left_out:,} left out)" if left_out else "")
     entries = [
         ("Outcome", printable(target_of(selection), 60)),
         ("File", printable(file_of(selection), 80)),
         ("Samples", samples),
-        ("Variables", f"{provenance['n_vars']:,}"),
-        ("Columns left out", _listed(dropped)),
+        ("Variables", f"{record.n_vars:,}"),
+        ("Columns left out", _listed(record.source.dropped)),
         ("Date", date_of(selection)),
     ]
     return [(name, value) for name, value in entries if value]
@@ -58,20 +53,19 @@ def facts(selection: Result) -> list[tuple[str, str]]:
 
 def repeat(selection: Result) -> str:
     """Return the command that repeats the run, or else the call; for a replication, those of its search."""
-    return _text(_source(_of_search(selection)).get("command")) or _call(selection)
+    return _of_search(selection).source.command or _call(selection)
 
 
-def _of_search(selection: Result) -> dict[str, Any]:
+def _of_search(selection: Result) -> Provenance:
     """Return the provenance of the search; a replication keeps it beside its own provenance."""
-    provenance: dict[str, Any] = selection.provenance
-    first: dict[str, Any] = provenance.get("found in", provenance)
-    return first
+    first = selection.record.found_in
+    return selection.record if first is None else Provenance.of(first)
 
 
 def _call(selection: Result) -> str:
     """Return the call that repeats the run; long lists are cut off."""
-    provenance, settings = _of_search(selection), dict(selection.settings)
-    settings["p_adjust"] = provenance.get("p_adjust", settings["p_adjust"])  # a replication may have another
+    record, settings = _of_search(selection), dict(selection.settings)
+    settings["p_adjust"] = record.p_adjust or settings["p_adjust"]  # a replication may have another
     function, then = "select" if "n_contrast" in settings else "interactions", ""
     if function == "select" and not hasattr(selection, "is_relevant"):  # tests of a selection's tuples
         then = ".interactions()"
@@ -81,16 +75,14 @@ def _call(selection: Result) -> str:
         for name, value in settings.items()
     )
     y = "(time, event)," if selection.has_times else "y,"
-    data = y + _data_arguments(provenance, with_positions=settings.get("min_distance") is not None)
+    data = y + _data_arguments(record, with_positions=selection.asked.min_distance is not None)
     return f"import interplay\n\nresult = interplay.{function}(\n    X, {data}\n{lines}){then}"
 
 
-def _data_arguments(provenance: dict[str, Any], *, with_positions: bool) -> str:
+def _data_arguments(record: Provenance, *, with_positions: bool) -> str:
     """Return the arguments of a call that are data, beside X and y."""
-    given = [name for name in ("strata", "groups", "covariates") if provenance.get(name, {})]
-    if not provenance.get("groups", {}).get("n_groups"):  # permutations alone
-        given = [name for name in given if name != "groups"]
-    given += ["positions"] * with_positions
+    parts = {"strata": record.strata, "groups": record.groups.n_groups, "covariates": record.covariates}
+    given = [name for name, value in parts.items() if value] + ["positions"] * with_positions
     return "".join(f" {name}={name}," for name in given)
 
 
@@ -98,15 +90,6 @@ def shown_value(value: Any) -> str:
     """Return a setting as Python code, or its first 499 characters."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= 500 else text[:499] + "…"
-
-
-def _source(provenance: dict[str, Any]) -> dict[str, Any]:
-    source = provenance.get("source")
-    return source if isinstance(source, dict) else {}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _listed(names: list[str], most: int = 8) -> str:

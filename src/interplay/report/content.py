@@ -73,16 +73,16 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "nVariables": len(selection.names),
         "dimensions": selection.dimensions[-1],
         "comparisons": len(selection.comparisons),
-        "level": selection.settings["level"],
+        "level": selection.asked.level,
         "redundancy": None if selection.shortened is None else selection.shortened.threshold,
-        "meanOf": selection.words.boxes_in_model if selection.provenance.get("model") else selection.words.boxes,
+        "meanOf": selection.words.boxes_in_model if selection.record.model else selection.words.boxes,
         "time": target_of(selection) if selection.has_times else "",
-        "adjusted": selection.settings["p_adjust"] != "none",
+        "adjusted": selection.asked.p_adjust != "none",
         "runs": [
             {
                 "decision": _cut(selection.label_of(run)),
                 "labels": [_cut(label) for label in run.class_labels],
-                "ordered": are_ordered(run.class_labels, kind=selection.settings["decision"]),
+                "ordered": are_ordered(run.class_labels, kind=selection.asked.decision),
             }
             for run in selection.runs
         ],

@@ -111,7 +111,7 @@ def methods_words(result: Interactions) -> str:
 def _smooth_words(result: Interactions) -> str:
     if not result.tests_cuts:
         return ""
-    n_classes, level = len(result.class_sizes), OTHER_SCALE_SHARE * result.settings["level"]
+    n_classes, level = len(result.class_sizes), OTHER_SCALE_SHARE * result.asked.level
     has_other = n_classes == 2 or result.scale == "ranks"
     other = f", and p < {level:g} {result.words.other_link}" if has_other else ""
     return (
@@ -122,34 +122,34 @@ def _smooth_words(result: Interactions) -> str:
 
 
 def _search_words(result: Interactions) -> str:
-    s = result.settings
+    s = result.asked
     searched = (
         f"The {result.n_tests:,} listed tuples were tested once each in new samples, at the thresholds of the first "
         "samples"
         if result.first is not None
         else f"All {result.n_tests:,} {tuples_in_words(result.dimensions)} of the search were tested"
     )
-    levels = f"Numeric variables were cut at {counted(s['divisions'], 'threshold')}. " if result.has_cuts else ""
+    levels = f"Numeric variables were cut at {counted(s.divisions, 'threshold')}. " if result.has_cuts else ""
     cut = f"{searched}. {levels}"
-    if result.provenance.get("model"):
+    if result.record.model:
         return f"{cut}{_full_model(result)}"
     said = result.words
-    null = said.hypothesis_of_products if result.settings.get("coding") == "dosage" else ""
+    null = said.hypothesis_of_products if result.asked.coding == "dosage" else ""
     scores = said.scale_names.get(result.scale or "")
     model = cut + (null or said.hypothesis).format(scores=scores, fewest=FEWEST_IN_CELL)
     if result.is_permuted:
         return (
             f"{model}, ranked by {said.ranked}. Samples belonged to "
-            f"{result.provenance['groups']['n_groups']} groups and are not independent. Therefore p-values come from "
+            f"{result.record.groups.n_groups} groups and are not independent. Therefore p-values come from "
             f"{result.permutations_in_words()}; the search was repeated for each permutation. They were adjusted for "
             f"all {result.n_tests:,} tuples by the single-step minP procedure (Westfall and Young, 1993). The smallest "
-            f"possible p-value was {result.provenance['groups']['smallest_p']:.3g}."
+            f"possible p-value was {result.record.groups.smallest_p:.3g}."
         )
     return f"{model}. {said.p_values.format(adjustment=_adjustment(result))}"
 
 
 def _adjustment(result: Interactions) -> str:
-    method = result.settings["p_adjust"]
+    method = result.asked.p_adjust
     if method == "none":
         return "p-values were not adjusted."
     return f"p-values were adjusted for {counted(result.n_tests, 'test')} by {ADJUSTMENTS[method]}."
@@ -157,10 +157,10 @@ def _adjustment(result: Interactions) -> str:
 
 def _full_model(result: Interactions) -> str:
     """Describe the tests with covariates, an offset or times."""
-    model = result.provenance["model"]
-    about = model_in_words(result.provenance).removesuffix(f" ({model} model)")
+    model = result.record.model
+    about = model_in_words(result.record).removesuffix(f" ({model} model)")
     ratio = "F tests of linear models" if model == "linear" else f"likelihood ratios of {model} models"
-    method = result.settings["p_adjust"]
+    method = result.asked.p_adjust
     adjusted = f", adjusted for {counted(result.n_tests, 'test')} by {ADJUSTMENTS[method]}" if method != "none" else ""
     if result.is_permuted:
         ratio = f"{result.permutations_in_words()}, confirmed by {ratio}"
@@ -294,7 +294,7 @@ def _why_not(result: Interactions, row: int) -> str:
     judged = None if result.tagged is None else result.tagged.verdict_of(row)
     if judged is not None and judged[0] == EXPLAINED:
         return f"explained by {', '.join(printable(name) for name in judged[1])}"
-    of_cutting = result.tested.is_of_cutting(result.settings["level"])[row]
+    of_cutting = result.tested.is_of_cutting(result.asked.level)[row]
     return "effect of cutting" if of_cutting else "not significant"
 
 
@@ -350,7 +350,7 @@ def _grid(result: Interactions, counts: TupleCounts, members: list[str]) -> str:
         cells = "".join(cell_of((*index, last)) for last in range(shape[-1]))
         lines.append(f"<tr>{heads}{cells}</tr>")
     tops = "".join(f'<th scope="col">{escape(name)}</th>' for name in members[:-1])
-    name = labels[1] if labels else result.provenance["target"] or "the outcome"
+    name = labels[1] if labels else result.record.target or "the outcome"
     what = result.words.cell_caption.format(name=printable(name))
     if len(labels) > 2:
         what = "samples of " + ", ".join(map(printable, labels))

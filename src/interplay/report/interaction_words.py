@@ -42,7 +42,7 @@ def nearest_words(result: Interactions) -> str:
         for row in range(min(len(nearest), _NEAREST_NAMED))
     ]
     are = "The smallest p-value is that of" if len(named) == 1 else "The smallest p-values are those of"
-    n_below = int(nearest.is_of_cutting(result.settings["level"]).sum())
+    n_below = int(nearest.is_of_cutting(result.asked.level).sum())
     if n_below:
         below = (
             f"{n_below} adjusted {'p-value is' if n_below == 1 else 'p-values are'} below the significance level, but"
@@ -54,7 +54,7 @@ def nearest_words(result: Interactions) -> str:
 
 
 def _searched(result: Interactions) -> str:
-    target = printable(result.provenance.get("target") or "the outcome")
+    target = printable(result.record.target or "the outcome")
     beyond = "an effect beyond the sum of the effects of its members"
     tuples = tuples_in_words(result.dimensions)
     if result.first is not None:
@@ -88,7 +88,7 @@ def _extreme_cells(result: Interactions, counts: TupleCounts) -> str:
         return ""
     top, bottom = (np.unravel_index(int(pick(known)), known.shape) for pick in (np.nanargmax, np.nanargmin))
     return result.words.extremes.format(
-        name=printable(labels[1]) if labels else printable(result.provenance.get("target") or "the outcome"),
+        name=printable(labels[1]) if labels else printable(result.record.target or "the outcome"),
         high=float(known[top]),
         low=float(known[bottom]),
         where=_cell(result, counts, top),

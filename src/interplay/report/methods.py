@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interplay.report import study_words
-from interplay.report.about import date_of, dropped_columns, file_of
+from interplay.report.about import date_of, file_of
 from interplay.report.numbers import counted, short
 from interplay.report.search_words import (
     ADJUSTMENTS,
@@ -52,15 +52,15 @@ _EFFECTS = {
 
 def methods_paragraph(selection: Selection) -> str:
     """Return a paragraph for the methods section of a paper; its citations are `REFERENCES`."""
-    s, outcome = selection.settings, filled(selection, selection.words.outcome_in_methods)
+    s, outcome = selection.asked, filled(selection, selection.words.outcome_in_methods)
     runs = {"ovo": "; each pair of classes was compared", "ovr": "; each class was compared with the rest"}
     return " ".join(
         [
             "Relevant variables were identified with MultiDimensional Feature Selection (MDFS; Mnich and Rudnicki, "
             "2017; Piliszek et al., 2019), as implemented in the Python package interplay "
-            f"{selection.provenance['versions']['interplay']}.",
+            f"{selection.record.versions['interplay']}.",
             f"{_data_method(selection)}; {outcome_in_words(selection)} {outcome}"
-            f"{runs.get(s['multiclass'], '') if len(selection.comparisons) > 1 else ''}.",
+            f"{runs.get(s.multiclass, '') if len(selection.comparisons) > 1 else ''}.",
             _levels_method(selection),
             *_missing_method(selection),
             _search_method(selection),
@@ -73,23 +73,23 @@ def methods_paragraph(selection: Selection) -> str:
             *study_words.model_methods(selection),
             *_effect_method(selection),
             *_short_list_method(selection),
-            f"The random seed was {s['random_state']}{_when(selection)}.",
+            f"The random seed was {s.random_state}{_when(selection)}.",
         ]
     )
 
 
 def _levels_method(selection: Selection) -> str:
-    s = selection.settings
-    if not selection.provenance.get("n_cut", 1):
+    s = selection.asked
+    if selection.record.n_cut == 0:
         return "All variables had few values, which were used as they are."
-    d = s["discretizations"]
-    ways = "" if d == 1 else f", in {d} random ways (range {s['range_']:.3g})"
-    others = "" if s["discrete"] == "none" else "; variables with few values were used as they are"
-    return f"Numeric variables were discretised by rank into {s['divisions'] + 1} levels{ways}{others}."
+    d = s.discretizations
+    ways = "" if d == 1 else f", in {d} random ways (range {s.range_:.3g})"
+    others = "" if s.discrete == "none" else "; variables with few values were used as they are"
+    return f"Numeric variables were discretised by rank into {s.divisions + 1} levels{ways}{others}."
 
 
 def _search_method(selection: Selection) -> str:
-    pseudocount = f"(pseudocount {selection.settings['pseudocount']:g})"
+    pseudocount = f"(pseudocount {selection.asked.pseudocount:g})"
     if selection.dimensions == (1,):
         alone = f"Each variable was tested alone ({number_of_tuples(selection)})"
         return f"{alone} and was scored by its maximum information gain {pseudocount}{selection.words.gain}."
@@ -99,8 +99,8 @@ def _search_method(selection: Selection) -> str:
 
 
 def _data_method(selection: Selection) -> str:
-    provenance = selection.provenance
-    file, dropped, left_out = file_of(selection), dropped_columns(selection), provenance["samples_left_out"]
+    record, file, dropped = selection.record, file_of(selection), selection.record.source.dropped
+    left_out = record.samples_left_out
     source = f" ({short(file)})" if file else ""
     less = [
         *([counted(left_out, "sample")] if left_out else []),
@@ -108,8 +108,8 @@ def _data_method(selection: Selection) -> str:
     ]
     without = f" after {' and '.join(less)} {'were' if len(dropped) + left_out > 1 else 'was'} left out" if less else ""
     return (
-        f"The data{source} comprised {counted(provenance['n_samples'], 'sample')} and "
-        f"{counted(provenance['n_vars'], 'variable')}{without}"
+        f"The data{source} comprised {counted(record.n_samples, 'sample')} and "
+        f"{counted(record.n_vars, 'variable')}{without}"
     )
 
 
@@ -122,7 +122,7 @@ def _strata_method(selection: Selection) -> list[str]:
     listed = listed_strata(selection)
     if not listed:
         return []
-    permuted = ", and contrast variables were permuted within strata" if selection.settings["n_contrast"] else ""
+    permuted = ", and contrast variables were permuted within strata" if selection.asked.n_contrast else ""
     return [f"Gains were computed within {listed}: the stratum was an additional member of every tuple{permuted}."]
 
 
@@ -133,7 +133,7 @@ def _group_method(selection: Selection) -> list[str]:
 
 def _missing_method(selection: Selection) -> list[str]:
     done = {"level": "counted as a level of their own", "impute": "drawn at random from the variable's other values"}
-    treated = selection.provenance.get("missing", {})
+    treated = selection.record.missing
     listed = [f"{done[treatment]} in {counted(n, 'variable')}" for treatment, n in treated.items()]
     return [f"Missing values were {' and '.join(listed)}."] if listed else []
 
@@ -178,7 +178,7 @@ def _comparisons_method(selection: Selection) -> list[str]:
 
 def _fit_method(selection: Selection, fit: NullFit) -> str:
     if fit.is_exact:
-        within = ", within strata" if selection.provenance["strata"] else ""
+        within = ", within strata" if selection.record.strata else ""
         several = (
             ""
             if fit.mode == "raw"
@@ -190,8 +190,7 @@ def _fit_method(selection: Selection, fit: NullFit) -> str:
     if fit.fit == "union":
         return "p-values are χ² tail probabilities times the number of tests of each variable (union bound)."
     of = (
-        f"{counted(selection.settings['n_contrast'], 'contrast variable')} (random permutations of the original "
-        "variables)"
+        f"{counted(selection.asked.n_contrast, 'contrast variable')} (random permutations of the original variables)"
         if fit.n_contrast
         else "the variables that were found to be irrelevant"
     )
@@ -204,11 +203,11 @@ def _fit_method(selection: Selection, fit: NullFit) -> str:
 def _adjustment_method(selection: Selection) -> str:
     if said := study_words.adjustment_method(selection):
         return said
-    s = selection.settings
-    if s["p_adjust"] == "none":
-        return f"Variables with p < {s['level']:g} were considered relevant; p-values were not adjusted."
-    adjusted = f"p-values were adjusted for multiple testing by {ADJUSTMENTS[s['p_adjust']]}"
-    return f"{capitalised(adjusted)}, and variables with an adjusted p < {s['level']:g} were considered relevant."
+    s = selection.asked
+    if s.p_adjust == "none":
+        return f"Variables with p < {s.level:g} were considered relevant; p-values were not adjusted."
+    adjusted = f"p-values were adjusted for multiple testing by {ADJUSTMENTS[s.p_adjust]}"
+    return f"{capitalised(adjusted)}, and variables with an adjusted p < {s.level:g} were considered relevant."
 
 
 def _effect_method(selection: Selection) -> list[str]:
@@ -217,8 +216,8 @@ def _effect_method(selection: Selection) -> list[str]:
         return []
     kinds = set(selection.effects.kind)
     said = [words for kind, words in _EFFECTS.items() if kind in kinds]
-    within = ", within strata" if selection.provenance["strata"] else ""
-    over = " Intervals are by a jackknife over groups." if selection.provenance["groups"] else ""
+    within = ", within strata" if selection.record.strata else ""
+    over = " Intervals are by a jackknife over groups." if selection.record.groups.method else ""
     return [f"Effects of relevant variables are given as {'; '.join(said)}{within}.{over}"] if said else []
 
 
@@ -230,6 +229,6 @@ def _short_list_method(selection: Selection) -> list[str]:
         f"Relevant variables with an association of at least {shortened.threshold:g} (absolute rank correlation, "
         "correlation ratio or Cramér's V) were grouped, and a short list was chosen from the most significant of each "
         "group by forward selection: a variable was added if it was significant given natural splines of those chosen "
-        f"before (Bonferroni over the candidates, level {selection.settings['level']:g}), and dropped if it was not so "
+        f"before (Bonferroni over the candidates, level {selection.asked.level:g}), and dropped if it was not so "
         "given all others."
     ]

@@ -60,7 +60,7 @@ def report_page(selection: Selection) -> str:
 def _about_effects(selection: Selection) -> str:
     if selection.effects is None or not len(selection.ranked):
         return ""
-    return _ABOUT_EFFECTS + (_ABOUT_ADJUSTED if selection.provenance.get("covariates") else "")
+    return _ABOUT_EFFECTS + (_ABOUT_ADJUSTED if selection.record.covariates else "")
 
 
 def filled_page(
@@ -70,7 +70,7 @@ def filled_page(
 
     Head, facts, settings, provenance and the call that repeats the run are filled in for all results.
     """
-    version = escape(str(result.provenance["versions"]["interplay"]))
+    version = escape(str(result.record.versions["interplay"]))
     style = "".join(map(_page_file, styles))
     head = Template(_page_file("head.html")).substitute(
         script_policy=f"script-src 'sha256-{_csp_hash(script)}'; " if script else "",

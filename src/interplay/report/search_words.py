@@ -35,13 +35,12 @@ ADJUSTMENTS = {
 
 def filled(selection: Selection, words: str) -> str:
     """Fill in what a text says of the outcome of a selection: its classes, events or numbers."""
-    provenance = selection.provenance
-    quartiles = provenance.get("outcome", {}).get("quartiles", [])
-    within = " within strata" if provenance["strata"] else ""
-    is_of_values = selection.settings.get("scale") == "values"
+    quartiles, events = selection.record.outcome.quartiles, selection.record.survival
+    within = " within strata" if selection.record.strata else ""
+    is_of_values = selection.asked.scale == "values"
     return words.format(
         sizes=sizes_in_words(selection.class_sizes, "classes"),
-        n_events=provenance.get("survival", {}).get("n_events"),
+        n_events=events and events.n_events,
         middle=f" (median {quartiles[2]:.4g}, quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})" if quartiles else "",
         compared="standardised values" if is_of_values else f"normal scores of the ranks{within}",
     )
@@ -56,7 +55,7 @@ def outcome_in_words(selection: Selection) -> str:
 
 def listed_strata(selection: Selection) -> str:
     """Return the number of strata and the sizes of the first ones; "" without strata."""
-    sizes = selection.provenance["strata"]
+    sizes = selection.record.strata
     return sizes_in_words(sizes, "strata") if sizes else ""
 
 
@@ -68,7 +67,7 @@ def sizes_in_words(sizes: Mapping[str, int], noun: str) -> str:
 
 def number_of_tuples(selection: Selection) -> str:
     """Return how many tuples, or variables alone, were searched."""
-    k, d = selection.dimensions[-1], selection.settings["discretizations"]
+    k, d = selection.dimensions[-1], selection.asked.discretizations
     number = sum(math.comb(len(selection.names), size) for size in selection.dimensions if size > 1 or k == 1)
     shown = f"{number:,}" if number < 10**12 else f"{number:.3g}"
     noun = "variable" if k == 1 else "tuple"

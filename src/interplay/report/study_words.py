@@ -18,30 +18,30 @@ GENOMIC_CONTROL = "Devlin B., Roeder K. (1999). Genomic control for association 
 
 def null_sentence(selection: Selection) -> str:
     """Return a sentence of the summary on the source of p-values; "" without groups and permutations."""
-    about = _about(selection)
+    about = selection.record.groups
     fit = selection.runs[0].null_fit
     if fit.is_permuted:
         return f"p-values come from {_permutations(selection)}; no null distribution was fitted."
-    if about.get("n_groups"):
+    if about.n_groups:
         return (
             f"Samples of one group resemble each other. Therefore gains were divided by {fit.inflation:.3g}, and "
-            f"contrast variables are permutations of whole groups ({about['n_groups']})."
+            f"contrast variables are permutations of whole groups ({about.n_groups})."
         )
     return ""
 
 
 def null_method(selection: Selection) -> str:
     """Return sentences of the methods section on the source of p-values; "" without groups and permutations."""
-    about, fit = _about(selection), selection.runs[0].null_fit
+    about, fit = selection.record.groups, selection.runs[0].null_fit
     if fit.is_permuted:
         return (
             f"p-values come from {_permutations(selection)}; the search was repeated for each permutation. They were "
             "adjusted for all variables by the step-down maxT procedure (Westfall and Young, 1993). The smallest "
-            f"possible p-value was {_number(about, 'smallest_p'):.3g}."
+            f"possible p-value was {about.smallest_p:.3g}."
         )
-    if about.get("n_groups"):
+    if about.n_groups:
         return (
-            f"Samples belonged to {about['n_groups']} groups and are not independent. Contrast variables were made by "
+            f"Samples belonged to {about.n_groups} groups and are not independent. Contrast variables were made by "
             "permuting the values of whole groups, and all gains were divided by the mean 1D gain of the contrast "
             f"variables per degree of freedom ({fit.inflation:.3g}; genomic control, Devlin and Roeder, 1999)."
         )
@@ -50,19 +50,19 @@ def null_method(selection: Selection) -> str:
 
 def errors_sentence(selection: Selection) -> str:
     """Return a sentence on the error rate that the adjustment by permutations controls; "" for other adjustments."""
-    kept = f"Step-down maxT keeps the probability of any false discovery at or below {selection.settings['level']:.3g}."
+    kept = f"Step-down maxT keeps the probability of any false discovery at or below {selection.asked.level:.3g}."
     return kept if selection.adjustment == "maxT" else ""
 
 
 def adjustment_method(selection: Selection) -> str:
     """Return a sentence on the level of significance; "" unless permutations adjusted the p-values."""
-    judged = f"Variables with an adjusted p < {selection.settings['level']:g} were considered relevant."
+    judged = f"Variables with an adjusted p < {selection.asked.level:g} were considered relevant."
     return judged if selection.adjustment == "maxT" else ""
 
 
 def model_sentences(selection: Selection) -> list[str]:
     """Return a sentence of the summary on the model that relevant variables are part of."""
-    model = model_in_words(selection.provenance)
+    model = model_in_words(selection.record)
     if not model:
         return []
     return [f"Relevant means: given {model}. Every relevant variable was confirmed by the full model."]
@@ -70,16 +70,15 @@ def model_sentences(selection: Selection) -> list[str]:
 
 def model_methods(selection: Selection) -> list[str]:
     """Return sentences of the methods section on covariates, offset and times."""
-    provenance = selection.provenance
-    model = provenance.get("model")
+    model = selection.record.model
     if not model:
         return []
     residuals = {
         "linear": "residuals of a linear model of the outcome's normal scores",
         "logistic": "residuals of a logistic model, class minus probability,",
         "Cox": "martingale residuals of Cox's proportional hazards model",
-    }[str(model)]
-    about = model_in_words(provenance)
+    }[model]
+    about = model_in_words(selection.record)
     ratio = "F tests of linear models" if model == "linear" else f"likelihood ratios of {model} models"
     return [
         f"The search compared {residuals}{f' given {about}' if about else ''}. Single variables were tested by score "
@@ -93,30 +92,20 @@ def references(selection: Selection) -> tuple[str, ...]:
     """Return the references beyond those of the method itself."""
     if selection.runs[0].null_fit.is_permuted:
         return (WESTFALL_YOUNG,)
-    return (GENOMIC_CONTROL,) if _about(selection).get("n_groups") else ()
-
-
-def _about(selection: Selection) -> dict[str, object]:
-    about: dict[str, object] = selection.provenance["groups"]
-    return about
-
-
-def _number(about: dict[str, object], name: str) -> float:
-    value = about.get(name)
-    return float(value) if isinstance(value, int | float) else float("nan")
+    return (GENOMIC_CONTROL,) if selection.record.groups.n_groups else ()
 
 
 def _permutations(selection: Selection) -> str:
     """Return the permutations in words: "199 permutations of the labels of 20 whole groups"."""
-    about = _about(selection)
+    about = selection.record.groups
     number = len(selection.runs[0].null_fit.permuted_max)
-    every = "all " if about.get("all_permutations") and _is_complete(selection) else ""
-    within = ", within strata" if selection.provenance["strata"] else ""
-    what = str(about.get("exchanged", "labels")).removeprefix("labels").strip()
+    every = "all " if about.all_permutations and _is_complete(selection) else ""
+    within = ", within strata" if selection.record.strata else ""
+    what = about.exchanged.removeprefix("labels").strip()
     early = "" if _is_complete(selection) else " (stopped early, because no variable could become significant)"
     return f"{every}{number:,} permutations of the labels {what}{within}{early}".replace("  ", " ")
 
 
 def _is_complete(selection: Selection) -> bool:
-    planned = _about(selection).get("n_permutations")
+    planned = selection.record.groups.n_permutations
     return all(len(run.null_fit.permuted_max) == planned for run in selection.runs)

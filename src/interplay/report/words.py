@@ -67,7 +67,7 @@ def _what_was_searched(selection: Selection) -> str:
 
 
 def _note(selection: Selection) -> str:
-    note = selection.provenance.get("outcome", {}).get("note", "")
+    note = selection.record.outcome.note
     return f" {capitalised(note)}." if note else ""
 
 
@@ -134,12 +134,12 @@ _NO_PROOF = (
 
 def _found_alone(selection: Selection) -> str:
     """Name a variable that is significant alone, although the search in tuples did not find it."""
-    if selection.dimensions[0] == 1 or selection.provenance["strata"]:
+    if selection.dimensions[0] == 1 or selection.record.strata:
         return ""
     log_p = np.min([run.log_p_alone for run in selection.runs], axis=0)
     log_p += math.log(len(selection.runs) * len(selection.names))
     best = int(np.argmin(log_p))
-    if log_p[best] >= math.log(selection.settings["level"]):
+    if log_p[best] >= math.log(selection.asked.level):
         return ""
     return (
         f"But {short(selection.names[best])} is significant when each variable is tested alone (adjusted p-value about "
@@ -185,7 +185,7 @@ def _null(selection: Selection) -> str:
 def _errors(selection: Selection) -> str:
     if said := study_words.errors_sentence(selection):
         return said
-    method, level = selection.settings["p_adjust"], selection.settings["level"]
+    method, level = selection.asked.p_adjust, selection.asked.level
     if method == "none":
         return (
             f"p-values are not adjusted: about {100 * level:.3g} % of the irrelevant variables are selected by chance."

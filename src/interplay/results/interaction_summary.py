@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from interplay.results.interactions import Interactions
+    from interplay.results.provenance import Relabelings
 
 
 #: Column of effects as text: of whole tuples, or in the cell that departs most.
@@ -27,42 +27,42 @@ _EFFECT = "effect (95 % interval)"
 
 def headline(found: Interactions) -> str:
     """Return the number of interactions that were found, in one sentence."""
-    s = found.settings
-    part = f"part {s['shard']}: " if s.get("shard") else ""
+    s = found.asked
+    part = f"part {s.shard}: " if s.shard else ""
     n_significant, tuples = int(found.is_significant.sum()), tuples_in_words(found.dimensions)
     have = "has" if n_significant == 1 else "have"
-    judged = f"{'permutation' if found.is_permuted else s['p_adjust']}-adjusted p < {s['level']:g}"
+    judged = f"{'permutation' if found.is_permuted else s.p_adjust}-adjusted p < {s.level:g}"
     if found.first is not None:
         return f"{n_significant} of {len(found)} {tuples} {have} an interaction in the new samples too ({judged})"
     if not found.is_exhaustive:
         of_relevant = f"{n_significant} of {len(found)} {tuples} of relevant variables {have} an interaction"
         return f"{of_relevant} ({judged}, for all {found.n_tests:,} {tuples})"
     whole = f"{part}{n_significant} of {found.n_tests:,} {tuples} {have} an interaction ({judged})"
-    return "; ".join([whole, *words.missing_in_words(found.provenance)])
+    return "; ".join([whole, *words.missing_in_words(found.record.missing)])
 
 
 def details(found: Interactions) -> str:
     """Return samples, outcome and levels in one sentence."""
-    s, n_samples = found.settings, sum(found.class_sizes.values()) or found.provenance["n_samples"]
-    model = words.model_in_words(found.provenance)
+    s, n_samples = found.asked, sum(found.class_sizes.values()) or found.record.n_samples
+    model = words.model_in_words(found.record)
     return (
-        f"{words.samples_in_words(n_samples, found.provenance)}; "
-        f"{words.outcome_in_words(found.class_sizes, s, found.provenance)}; "
+        f"{words.samples_in_words(n_samples, found.record.samples_left_out)}; "
+        f"{words.outcome_in_words(found)}; "
         + (f"log odds are those of {printable(found.outcome.labels[1])}; " if len(found.class_sizes) == 2 else "")
-        + words.strata_in_words(found.provenance)
+        + words.strata_in_words(len(found.record.strata))
         + (f"given {model}; " if model else "")
         + (f"p-values from {found.permutations_in_words()}; " if found.is_permuted else "")
-        + (f"{words.cuts_in_words(s)}; " if found.has_cuts else "")
-        + f"seed {s['random_state']}"
+        + (f"{words.cuts_in_words(s.divisions, s.discretizations)}; " if found.has_cuts else "")
+        + f"seed {s.random_state}"
     )
 
 
-def permutations_in_words(groups: Mapping[str, Any]) -> str:
-    """Say which permutations the p-values come from; `groups` is the entry of the provenance."""
-    done, planned = groups.get("permutations_done"), groups.get("n_permutations")
+def permutations_in_words(groups: Relabelings) -> str:
+    """Say which permutations the p-values come from."""
+    done, planned = groups.permutations_done, groups.n_permutations
     early = "" if done == planned else f" (stopped after {done}, which show that nothing is significant)"
-    every = "all " if groups.get("all_permutations") else ""
-    return f"{every}{planned} permutations of the {groups.get('exchanged', 'labels')}{early}"
+    every = "all " if groups.all_permutations else ""
+    return f"{every}{planned} permutations of the {groups.exchanged}{early}"
 
 
 def notes(found: Interactions) -> list[str]:
@@ -112,7 +112,7 @@ def _on_variances(found: Interactions) -> str:
     if not found.words.robust_lost or found.is_permuted:
         return ""
     n_found = int(found.is_significant.sum())
-    n_lost = int((found.is_significant & ~found.tested.holds_robust(found.settings["level"])).sum())
+    n_lost = int((found.is_significant & ~found.tested.holds_robust(found.asked.level)).sum())
     return found.words.robust_lost.format(n_lost=n_lost, n_found=n_found, are=_are(n_lost)) if n_lost else ""
 
 
@@ -120,7 +120,7 @@ def _on_scales(found: Interactions) -> str:
     """Say on which scales the significant tuples interact."""
     if found.is_permuted or not found.words.scales or not found.is_significant.any():
         return ""
-    words = found.tested.scales(found.settings["level"], found.scale)
+    words = found.tested.scales(found.asked.level, found.scale)
     names = found.words.scales.format(scale=found.scale, other=OTHER_SCALE.get(found.scale or ""))
     kept = [word for word, is_one in zip(words, found.is_significant.tolist(), strict=True) if is_one and word]
     if not kept:
@@ -142,7 +142,7 @@ def _are(n: int) -> str:
 
 
 def _on_cuts(found: Interactions) -> str:
-    n_lost = int(found.tested.is_of_cutting(found.settings["level"]).sum())
+    n_lost = int(found.tested.is_of_cutting(found.asked.level).sum())
     if not n_lost:
         return ""
     n_found = n_lost + int(found.is_significant.sum())
@@ -154,16 +154,16 @@ def _on_cuts(found: Interactions) -> str:
 
 def _on_sites(found: Interactions) -> list[str]:
     """Say what a search over sites cannot do: counts that were withheld, numbers that were cut."""
-    sites = found.provenance.get("sites", {})
+    sites = found.record.sites
     if not sites:
         return []
     said = []
-    withheld = {name: about["n_withheld"] for name, about in sites.items() if about["n_withheld"]}
+    withheld = {name: about.n_withheld for name, about in sites.items() if about.n_withheld}
     if withheld:
         listed = ", ".join(f"{printable(name)}: {n} tuples" for name, n in withheld.items())
         said.append(
             f"Sites withheld tables with small cells ({listed}; {sum(withheld.values())} of "
-            f"{len(sites) * found.provenance['tested']} tables): these tuples are tested in the other sites only, "
+            f"{len(sites) * found.record.tested} tables): these tuples are tested in the other sites only, "
             "n_samples says in how many samples."
         )
     if any(cuts.is_cut for cuts in found.cuts):
@@ -180,14 +180,14 @@ def summary_text(found: Interactions) -> str:
     lines = [found.headline(), found.details()]
     if len(found):
         lines += words.rows_as_text(_shown_rows(found), len(found))
-    elif found.first is None and "searched_up_to_p" in found.provenance:
+    elif found.first is None and found.record.searched_up_to_p is not None:
         lines.append(
-            f"No p-value is below {found.provenance['searched_up_to_p']:.2g}, the largest that could be significant "
+            f"No p-value is below {found.record.searched_up_to_p:.2g}, the largest that could be significant "
             f"among so many tuples; {_smallest(found)}."
         )
     elif found.is_permuted:
         lines.append(
-            f"In more than {found.settings['level']:.0%} of the permutations, some tuple has an interaction as "
+            f"In more than {found.asked.level:.0%} of the permutations, some tuple has an interaction as "
             "strong as the strongest in the data; top=10 lists the tuples with the smallest p-values."
         )
     said = found.notes()

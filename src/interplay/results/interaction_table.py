@@ -47,14 +47,14 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
     of_members = {"gain": tested.gain, "alone": tested.gain_alone, words.effect: tested.estimate_alone}
     for name, values in of_members.items():
         columns |= {f"{name}_{place + 1}": values[:, place] for place in range(result.dimensions)}
-    if result.settings["discretizations"] > 1:
+    if result.asked.discretizations > 1:
         columns["discretization"] = tested.discretization
     return columns
 
 
 def _named(result: Interactions, names: Sequence[str]) -> dict[str, Any]:
     """Return columns that some kinds of outcomes have."""
-    tested, level = result.tested, result.settings["level"]
+    tested, level = result.tested, result.asked.level
     made: dict[str, Any] = {"effect_sd": tested.estimate_sd}
     if "holds_robust" in names:
         made["holds_robust"] = tested.holds_robust(level)
@@ -78,7 +78,7 @@ def _smooth_columns(result: Interactions) -> dict[str, Any]:
     return {
         "p_smooth": tested.p_smooth,
         "p_smooth_adjusted": tested.smooth_adjusted,
-        "holds_smooth": tested.smooth_adjusted < result.settings["level"],
+        "holds_smooth": tested.smooth_adjusted < result.asked.level,
     }
 
 
@@ -103,7 +103,7 @@ def cell_in_words(result: Interactions, row: int) -> str:
         tested.residual_cell[row].tolist(),
         int(tested.discretization[row]),
     )
-    strata = list(result.provenance["strata"])
+    strata = list(result.record.strata)
     if strata:
         parts.append(f"stratum {strata[tested.residual_stratum[row]]}")
     where = ", ".join(parts)

@@ -116,7 +116,7 @@ class Interactions(Result):
     @property
     def scale(self) -> str | None:
         """The scale on which an outcome of numbers was tested, "ranks" or "values"; None for classes and times."""
-        return (self.settings.get("scale") or "ranks") if self.words.scale_names else None
+        return (self.asked.scale or "ranks") if self.words.scale_names else None
 
     @property
     def words(self) -> Words:
@@ -126,7 +126,7 @@ class Interactions(Result):
     @property
     def effect_in_words(self) -> str:
         """The effect of tuples, as axes and columns of a report name it."""
-        has_products = self.settings.get("coding") == "dosage"
+        has_products = self.asked.coding == "dosage"
         return self.words.product_in_words if has_products else self.words.effect_in_words
 
     @property
@@ -136,7 +136,7 @@ class Interactions(Result):
         Results of sites and of older versions know it of the members of listed tuples only.
         """
         of_listed = not self.cuts or any(cuts.is_cut for cuts in self.cuts)
-        return bool(self.provenance.get("n_cut", of_listed))
+        return of_listed if self.record.n_cut is None else self.record.n_cut > 0
 
     @property
     def tests_cuts(self) -> bool:
@@ -144,22 +144,17 @@ class Interactions(Result):
 
         Sites send no samples for these tests.
         """
-        return any(cuts.is_cut for cuts in self.cuts) and "sites" not in self.provenance
+        return any(cuts.is_cut for cuts in self.cuts) and not self.record.sites
 
     @property
     def omits_missing(self) -> bool:
         """Whether samples that lack a member are left out of the tests of a tuple."""
-        return self.settings["missing"] in ("omit", "auto")
+        return self.asked.missing in ("omit", "auto")
 
     @property
     def is_permuted(self) -> bool:
         """Whether p-values come from permutations of whole groups' labels, not from χ², exact tests and bootstraps."""
-        return bool(self._groups.get("method") == "permutations")
-
-    @property
-    def _groups(self) -> dict[str, Any]:
-        """The entry on groups in the provenance; empty for results without groups."""
-        return dict(self.provenance.get("groups", {}))
+        return self.record.groups.method == "permutations"
 
     @property
     def is_significant(self) -> BoolArray:
@@ -168,7 +163,7 @@ class Interactions(Result):
         Of cut numbers, beside smooth effects of the numbers as well. Tuples that another column explains
         (`with_tagging`) are not significant.
         """
-        significant = self.tested.is_significant(self.settings["level"])
+        significant = self.tested.is_significant(self.asked.level)
         return significant if self.tagged is None else significant & ~self.tagged.is_explained
 
     @property
@@ -639,7 +634,7 @@ class Interactions(Result):
 
     def permutations_in_words(self) -> str:
         """Say what p-values come from, where samples belong to groups."""
-        return permutations_in_words(self._groups)
+        return permutations_in_words(self.record.groups)
 
     def summary(self) -> str:
         """Return the result in words."""

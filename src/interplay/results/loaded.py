@@ -2,70 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from interplay.base.arrays import IntArray
-from interplay.codes.coder import MISSING_CHOICES
 from interplay.codes.tuple_counts import TupleCounts
-from interplay.files.types import Check, fits, have_types
+from interplay.files.types import fits, have_types
 from interplay.results.combined import Combined
 from interplay.results.interactions import Interactions
+from interplay.results.provenance import Provenance, Settings
+from interplay.results.result import Result
 from interplay.results.selection import Selection
 from interplay.statistics.arm_p_values import ArmPValues
 from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.statistics.null_fit import FITS
-from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.statistics.survival.survival_curves import SurvivalCurves
-from interplay.study.comparisons import MULTICLASS_CHOICES
-from interplay.study.outcomes.classes import DECISION_CHOICES
-from interplay.study.outcomes.numbers import SCALE_CHOICES
-
-#: Settings that tables, reports, summaries and replications use.
-_SETTINGS: dict[str, Any] = {
-    "divisions": Annotated[int, Check(low=1)],
-    "discretizations": Annotated[int, Check(low=1)],
-    "random_state": int,
-    "missing": Annotated[str, Check(among=(*MISSING_CHOICES, "omit"))],
-    "decision": Annotated[str, Check(among=DECISION_CHOICES)],
-    "p_adjust": Annotated[str, Check(among=ADJUST_METHODS)],
-    "level": Annotated[float, Check(above=0, below=1)],
-}
-_OF_SELECTION = _SETTINGS | {
-    "dimensions": int | tuple[int, ...],
-    "n_contrast": Annotated[int, Check(low=0)],
-    "fit": Annotated[str, Check(among=FITS)],
-    "multiclass": Annotated[str, Check(among=MULTICLASS_CHOICES)],
-}
-_OF_INTERACTIONS = _SETTINGS | {"dimensions": Annotated[int, Check(low=2)]}
-PROVENANCE = {
-    "n_samples": int,
-    "n_vars": int,
-    "samples_left_out": int,
-    "target": str | None,
-    "strata": dict[str, int],
-    "groups": dict[str, Any],
-    "versions": dict[str, str],
-}
-#: Entries on an outcome of numbers, which summaries and reports use.
-_OUTCOME = {"quartiles": list[float], "note": str}
-_NO_OUTCOME: dict[str, Any] = {"quartiles": [0.0] * 5, "note": ""}
-#: Entries on permutations of groups that summaries and reports use.
-_GROUPS = {"n_groups": int, "n_permutations": int, "permutations_done": int, "smallest_p": float, "exchanged": str}
 
 
 def is_selection(selection: Selection) -> bool:
     """Say whether all settings exist, and variables, runs and tests are consistent."""
-    n_runs, provenance = len(selection.runs), selection.provenance
+    n_runs = len(selection.runs)
     return (
-        have_types(selection.settings, _OF_SELECTION)
-        and have_types(provenance, PROVENANCE)
-        and "interplay" in provenance["versions"]
-        and fits(provenance.get("cautions", {}), dict[str, str])
-        and _are_treated(provenance)
-        and have_types(_NO_OUTCOME | provenance.get("outcome", {}), _OUTCOME)
-        and (selection.settings["decision"] == "number") == all(not run.class_labels for run in selection.runs)
+        _are_typed(selection)
+        and have_types(selection.settings, {"n_contrast": int, "fit": str, "multiclass": str})
+        and (selection.asked.decision == "number") == all(not run.class_labels for run in selection.runs)
         and n_runs > 0
         and np.array_equal(np.sort(selection.ranked), np.flatnonzero(selection.is_relevant))
         and _are_of_dimensions(selection)
@@ -80,22 +40,21 @@ def is_selection(selection: Selection) -> bool:
     )
 
 
+def _are_typed(result: Result) -> bool:
+    """Say whether all settings and entries exist that tables, summaries and reports use."""
+    return fits(result.asked, Settings) and fits(result.record, Provenance)
+
+
 def is_interactions(result: Interactions) -> bool:
     """Say whether all settings exist, and tuples, levels and classes are consistent."""
     tested, n_classes = result.tested, len(result.outcome.labels)
     cut = {cuts.variable for cuts in result.cuts}
     return (
-        have_types(result.settings, _OF_INTERACTIONS)
-        and have_types({"groups": {}} | result.provenance, PROVENANCE)
-        and _are_treated(result.provenance)
-        and (not result.is_permuted or have_types(result.provenance["groups"], _GROUPS))
-        and tested.tuples.shape[1] == result.settings["dimensions"]
+        _are_typed(result)
+        and tested.tuples.shape[1] == result.asked.dimensions
         and result.n_tests >= len(tested)
         and len(result.class_sizes) == n_classes
         and (n_classes == 0 if tested.residual_class is None else n_classes >= 2)
-        and have_types(_NO_OUTCOME | result.provenance.get("outcome", {}), _OUTCOME)
-        and result.settings.get("scale") in (None, *SCALE_CHOICES)
-        and _are_sites(result.provenance)
         and (result.first is None or _are_alike(result.first, tested))
         and (result.tagged is None or len(result.tagged.lead_of) == len(tested))
         and cut.issuperset(np.unique(tested.tuples).tolist())
@@ -115,27 +74,11 @@ def _are_curves_of_cells(curves: SurvivalCurves, counts: tuple[TupleCounts, ...]
     )
 
 
-def _are_treated(provenance: dict[str, Any]) -> bool:
-    """Say whether the entry on missing values, if there is one, names treatments that summaries know."""
-    missing = provenance.get("missing", {})
-    return fits(missing, dict[str, int]) and set(missing) <= {"level", "impute", "omit"}
-
-
-def _are_sites(provenance: dict[str, Any]) -> bool:
-    """Say whether the entries on sites, if there are any, are those that summaries use."""
-    sites = provenance.get("sites", {})
-    return (
-        fits(sites, dict[str, dict[str, int]])
-        and all("n_withheld" in about for about in sites.values())
-        and (not sites or fits(provenance.get("tested"), int))
-    )
-
-
 def is_combined(result: Combined) -> bool:
     """Say whether the settings exist, and every study has an entry."""
-    studies = result.provenance.get("studies")
+    studies, hints = result.provenance.get("studies"), get_type_hints(Settings, include_extras=True)
     return (
-        have_types(result.settings, {name: _SETTINGS[name] for name in ("p_adjust", "level")})
+        have_types(result.settings, {name: hints[name] for name in ("p_adjust", "level")})
         and fits(studies, list[dict[str, Any]])
         and len(studies or []) == len(result.studies) >= 2
         and all(have_types(one, {"n_samples": int}) for one in studies or [])
@@ -147,7 +90,7 @@ def is_combined(result: Combined) -> bool:
 
 def _are_of_dimensions(selection: Selection) -> bool:
     """Say whether runs and tests have the dimensions that the settings name."""
-    named = selection.settings["dimensions"]
+    named = selection.asked.dimensions
     searched = {run.dimensions for run in selection.runs}
     if isinstance(named, int):
         return searched == {named} and not selection.tests
@@ -176,7 +119,7 @@ def _are_places(result: Interactions, n_classes: int) -> bool:
     return (
         bool((tested.residual_cell < n_levels[tested.tuples]).all())
         and _are_classes(tested, n_classes)
-        and _are_within(tested.residual_stratum, -1, max(len(result.provenance["strata"]), 1))
+        and _are_within(tested.residual_stratum, -1, max(len(result.record.strata), 1))
         and bool((np.isnan(tested.residual) | (tested.residual_stratum >= 0)).all())
         and bool((np.isnan(tested.residual)[:, np.newaxis] | (tested.residual_cell >= 0)).all())
         and _are_within(tested.discretization, 0, n_ways)

@@ -26,8 +26,8 @@ def one_size(selection: Selection, dimensions: int) -> Selection:
     runs = tuple(selection.runs[number] for number in kept)
     log_p = smallest_log_p(runs)
     p_value = np.exp(log_p)
-    p_adjusted = adjust(p_value, selection.settings["p_adjust"], level=selection.settings["level"])
-    is_relevant = relevant_mask(p_adjusted, level=selection.settings["level"])
+    p_adjusted = adjust(p_value, selection.asked.p_adjust, level=selection.asked.level)
+    is_relevant = relevant_mask(p_adjusted, level=selection.asked.level)
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[is_relevant[order]]
     settings = {name: value for name, value in selection.settings.items() if name != "arms"}

@@ -18,6 +18,7 @@ from interplay.codes.cuts import NO_LEVEL
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.results.interactions import Interactions
 from interplay.results.number_replication import replicated_numbers
+from interplay.results.provenance import Provenance
 from interplay.results.smooth_replication import replicated_beside_smooth
 from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.cell_effect import cell_log_odds
@@ -81,8 +82,8 @@ def new_samples(
     for name, known in (("covariates", covariates), ("offset", offset)):
         if name in found_in and known is None:
             warn(
-                f"the first samples were searched given {model_in_words(found_in)}; without {name} the new samples are "
-                f"tested for something else: give {name}"
+                f"the first samples were searched given {model_in_words(Provenance.of(found_in))}; without {name} the "
+                f"new samples are tested for something else: give {name}"
             )
     y, event = (y, None) if pair is None else pair
     event, event_value = named_event(event, X)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from os import PathLike
 from typing import Any, Self, cast
 
 from interplay.base.arrays import IntArray
+from interplay.results.provenance import Provenance, Settings
 
 
 class Result:
@@ -17,10 +19,20 @@ class Result:
     settings: dict[str, Any]
     provenance: dict[str, Any]
 
+    @cached_property
+    def asked(self) -> Settings:
+        """The settings, typed."""
+        return Settings.of(self.settings)
+
+    @cached_property
+    def record(self) -> Provenance:
+        """The provenance, typed."""
+        return Provenance.of(self.provenance)
+
     @property
     def has_times(self) -> bool:
         """Whether the outcome was given as times of events, be it that their residuals were cut into classes."""
-        return bool(self.provenance.get("survival"))
+        return self.record.survival is not None
 
     def names_of(self, members: IntArray) -> tuple[str, ...]:
         """Return the names of variables by their numbers; −1 stands for none."""

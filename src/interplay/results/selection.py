@@ -145,12 +145,12 @@ class Selection(Result):
         (``missing="level"``); whole numbers, nearly all different, that are named as identifiers or number the samples;
         texts, nearly all different; and labels of subjects with several samples each.
         """
-        return dict(self.provenance.get("cautions", {}))
+        return dict(self.record.cautions)
 
     @property
     def words(self) -> Words:
         """What tables and reports say of this kind of outcome."""
-        return words_of(self.class_sizes, self.provenance)
+        return words_of(self.class_sizes, has_times=self.has_times)
 
     @property
     def gains(self) -> MaxGains:
@@ -212,8 +212,8 @@ class Selection(Result):
     def found(self) -> list[str]:
         """The simplest way in which each variable shows: "alone", "given others", "in pairs", "in triples", …"""
         if not self.tests:
-            return [found_in_words(arm_of_tuples(self.settings["dimensions"]))] * len(self.names)
-        return found_by(self.tests, self.settings["level"])
+            return [found_in_words(arm_of_tuples(self.dimensions[-1]))] * len(self.names)
+        return found_by(self.tests, self.asked.level)
 
     def of_dimension(self, dimensions: int) -> Selection:
         """Return the result for tuples of one size alone, as ``select(X, y, dimensions=dimensions)`` would.
@@ -260,7 +260,7 @@ class Selection(Result):
     @cached_property
     def _strongest(self) -> IntArray:
         """Number of the test with the strongest evidence for each variable."""
-        return strongest_test(self.tests, self.settings["level"])
+        return strongest_test(self.tests, self.asked.level)
 
     def best_tuple(self, number: int) -> IntArray:
         """Return the members of the tuple in which a variable, by its number, shows most clearly, ascending."""
@@ -373,7 +373,7 @@ class Selection(Result):
             variables = self.ranked[self.best_run[self.ranked] == number]
             if run.dimensions > 1 and len(variables):
                 tuples = self.best_tuples(variables, run.dimensions)
-                found = verdicts_of(run.tested, tuples, level=self.settings["level"], is_relevant=self.is_relevant)
+                found = verdicts_of(run.tested, tuples, level=self.asked.level, is_relevant=self.is_relevant)
                 for v, verdict in zip(variables.tolist(), found, strict=True):
                     verdicts[v] = verdict
         return verdicts
@@ -658,7 +658,7 @@ class Selection(Result):
     @property
     def adjustment(self) -> str:
         """How p-values were adjusted: as `p_adjust` says, or "maxT" by permutations."""
-        method = str(self.settings["p_adjust"])
+        method = str(self.asked.p_adjust)
         return "maxT" if self.runs[0].null_fit.is_permuted and method != "none" else method
 
     @property
@@ -708,7 +708,7 @@ class Selection(Result):
     def class_sizes(self) -> dict[str, int]:
         """Samples of each class, whatever classes were compared with each other; empty if the outcome is numbers."""
         # With one class against the rest, the first label is the rest, which is not a class.
-        first = 1 if self.settings["multiclass"] == "ovr" and len(self.comparisons) > 1 else 0
+        first = 1 if self.asked.multiclass == "ovr" and len(self.comparisons) > 1 else 0
         sizes: dict[str, int] = {}
         for run in self.runs:
             labels = run.class_labels[first:]  # of numbers, none

@@ -26,7 +26,7 @@ def summary_text(selection: Selection) -> str:
     return "\n".join(
         [
             *_headings(selection),
-            *words.notes_on_outcome(selection.provenance),
+            *([f"Note: {selection.record.outcome.note}"] if selection.record.outcome.note else []),
             *_relevant_variables(selection),
             *short_list_lines(selection),
             *_on_clumps(selection),
@@ -41,7 +41,7 @@ def summary_text(selection: Selection) -> str:
 
 def _headings(selection: Selection) -> list[str]:
     """Return a line on the relevant variables and a line on samples, classes and settings."""
-    s = selection.settings
+    s = selection.asked
     n_comparisons = len(selection.comparisons)
     runs = "" if n_comparisons == 1 else f" in {n_comparisons} comparisons of classes"
     searched = "+".join(map(str, selection.dimensions))
@@ -49,17 +49,17 @@ def _headings(selection: Selection) -> list[str]:
     return [
         "; ".join(
             [
-                f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
-                *words.missing_in_words(selection.provenance),
+                f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s.level:g})",
+                *words.missing_in_words(selection.record.missing),
             ]
         ),
-        f"{words.samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
-        f"{words.outcome_in_words(selection.class_sizes, s, selection.provenance)}; "
-        f"{words.strata_in_words(selection.provenance)}"
-        + (f"{words.cuts_in_words(s)}; " if selection.provenance.get("n_cut", 1) else "")
+        f"{words.samples_in_words(selection.record.n_samples, selection.record.samples_left_out)}; "
+        f"{words.outcome_in_words(selection)}; "
+        f"{words.strata_in_words(len(selection.record.strata))}"
+        + (f"{words.cuts_in_words(s.divisions, s.discretizations)}; " if selection.record.n_cut != 0 else "")
         + f"{_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
-        + f"seed {s['random_state']}",
+        + f"seed {s.random_state}",
     ]
 
 
@@ -121,7 +121,7 @@ def summary_html(selection: Selection) -> str:
 
 def _model_in_words(selection: Selection) -> list[str]:
     """Return a line on the model of covariates, offset and times."""
-    model = words.model_in_words(selection.provenance)
+    model = words.model_in_words(selection.record)
     return [f"given {model}"] if model else []
 
 
@@ -147,12 +147,12 @@ def stability_sentence(selection: Selection) -> str:
 def _null_in_words(selection: Selection) -> str:
     """Name the source of p-values: permutations or contrast variables."""
     fit = selection.runs[0].null_fit
-    n_groups = selection.provenance["groups"].get("n_groups")
+    n_groups = selection.record.groups.n_groups
     of_groups = f" of {_counted(n_groups, 'group') if n_groups > 1 else 'one series'}" if n_groups else ""
     if fit.is_permuted:
         return f"{_counted(len(fit.permuted_max), 'permutation')}{of_groups}"
     inflated = f", gains divided by {fit.inflation:.3g}" if n_groups else ""
-    return f"{_counted(selection.settings['n_contrast'], 'contrast variable')}{of_groups}{inflated}"
+    return f"{_counted(selection.asked.n_contrast, 'contrast variable')}{of_groups}{inflated}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interplay.base.text import printable
 from interplay.study.outcomes.words import words_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from interplay.results.interactions import Interactions
+    from interplay.results.provenance import Provenance
+    from interplay.results.selection import Selection
 
 #: Rows of the table that a summary shows.
 ROWS_SHOWN = 20
@@ -19,31 +23,27 @@ ROWS_SHOWN = 20
 _LISTED_CLASSES = 6
 
 
-def samples_in_words(n_samples: int, provenance: Mapping[str, Any]) -> str:
+def samples_in_words(n_samples: int, left_out: int) -> str:
     """Return the number of samples, and of those left out.
 
     Examples
     --------
-    >>> samples_in_words(97, {"samples_left_out": 3})
+    >>> samples_in_words(97, 3)
     '97 samples (3 left out)'
     """
-    left_out = provenance["samples_left_out"]
     return f"{n_samples} samples" + (f" ({left_out} left out)" if left_out else "")
 
 
-def missing_in_words(provenance: Mapping[str, Any]) -> list[str]:
+def missing_in_words(missing: Mapping[str, int]) -> list[str]:
     """Return what became of missing values, one text; none where there were no missing values.
 
     Examples
     --------
-    >>> missing_in_words({"missing": {"level": 1, "impute": 12}})
+    >>> missing_in_words({"level": 1, "impute": 12})
     ['missing values: a level of their own in 1 column, drawn from the other values in 12 columns']
     """
     said = {"level": "a level of their own", "impute": "drawn from the other values", "omit": "left out of tests"}
-    listed = [
-        f"{said[treatment]} in {n} column{'' if n == 1 else 's'}"
-        for treatment, n in provenance.get("missing", {}).items()
-    ]
+    listed = [f"{said[treatment]} in {n} column{'' if n == 1 else 's'}" for treatment, n in missing.items()]
     return [f"missing values: {', '.join(listed)}"] if listed else []
 
 
@@ -61,70 +61,44 @@ def classes_in_words(class_sizes: Mapping[str, int]) -> str:
     return f"{len(class_sizes)} classes ({listed}, …)"
 
 
-def model_in_words(provenance: Mapping[str, Any]) -> str:
+def model_in_words(record: Provenance) -> str:
     """Return the model of covariates, offset and times that an answer is given; "" if there is none.
 
-    Examples
-    --------
-    >>> model_in_words({"model": "logistic", "covariates": ["age", "sex"]})
-    'age, sex (logistic model)'
+    For example "age, sex (logistic model)".
     """
-    model = provenance.get("model")
-    if not model:
-        return ""
-    names = [printable(name) for name in provenance.get("covariates", [])]
+    names = [printable(name) for name in record.covariates]
     listed = [", ".join(names[:6]) + ", …" * (len(names) > 6)] if names else []
-    listed += ["the offset"] if provenance.get("offset") else []
-    return f"{' and '.join(listed)} ({model} model)" if listed else ""
+    listed += ["the offset"] if record.offset else []
+    return f"{' and '.join(listed)} ({record.model} model)" if listed and record.model else ""
 
 
-def outcome_in_words(class_sizes: Mapping[str, int], settings: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
-    """Return the outcome in one line: its classes and their sizes, or the middle of its numbers.
-
-    Examples
-    --------
-    >>> outcome_in_words({}, {"scale": "ranks"}, {"outcome": {"quartiles": [-3.0, -0.5, 0.1, 0.75, 9.0]}})
-    'outcome a number, median 0.1 (quartiles -0.5 to 0.75), by ranks'
-    """
-    quartiles = provenance.get("outcome", {}).get("quartiles", [])
-    return words_of(class_sizes, provenance).outcome.format(
-        classes=classes_in_words(class_sizes),
-        n_events=provenance.get("survival", {}).get("n_events"),
+def outcome_in_words(result: Selection | Interactions) -> str:
+    """Return the outcome in one line: its classes and their sizes, or the middle of its numbers."""
+    quartiles, events = result.record.outcome.quartiles, result.record.survival
+    return words_of(result.class_sizes, has_times=result.has_times).outcome.format(
+        classes=classes_in_words(result.class_sizes),
+        n_events=events and events.n_events,
         middle=f", median {quartiles[2]:.4g} (quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})" if quartiles else "",
-        scale=settings.get("scale") or "ranks",
+        scale=result.asked.scale or "ranks",
     )
 
 
-def notes_on_outcome(provenance: Mapping[str, Any]) -> list[str]:
-    """Return a line where whole numbers are taken as numbers rather than as classes."""
-    note = provenance.get("outcome", {}).get("note", "")
-    return [f"Note: {note}"] if note else []
-
-
-def strata_in_words(provenance: Mapping[str, Any]) -> str:
-    """Return the number of strata as a part of a sentence, or nothing.
-
-    Examples
-    --------
-    >>> strata_in_words({"strata": {"site a": 50, "site b": 47}}), strata_in_words({"strata": {}})
-    ('within 2 strata; ', '')
-    """
-    n_strata = len(provenance["strata"])
+def strata_in_words(n_strata: int) -> str:
+    """Return the number of strata as a part of a sentence, or nothing."""
     return f"within {n_strata} strata; " if n_strata else ""
 
 
-def cuts_in_words(settings: Mapping[str, Any]) -> str:
+def cuts_in_words(divisions: int, n_ways: int) -> str:
     """Return how numbers were cut. Columns whose values are levels were not, such as genotypes.
 
     Examples
     --------
-    >>> cuts_in_words({"divisions": 1, "discretizations": 1})
+    >>> cuts_in_words(1, 1)
     'numbers cut into 2 levels'
-    >>> cuts_in_words({"divisions": 2, "discretizations": 30})
+    >>> cuts_in_words(2, 30)
     'numbers cut into 3 levels, in 30 ways'
     """
-    n_ways = settings["discretizations"]
-    return f"numbers cut into {settings['divisions'] + 1} levels" + (f", in {n_ways} ways" if n_ways > 1 else "")
+    return f"numbers cut into {divisions + 1} levels" + (f", in {n_ways} ways" if n_ways > 1 else "")
 
 
 def rows_as_text(rows: pd.DataFrame, n_all: int) -> list[str]:

@@ -64,7 +64,7 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
                 "to merge_parts, or run select() without strata"
             )
         p_gain = run.null_fit.p_values(found.gain, df=found.df) if len(found.gain) else found.gain
-        level, is_relevant = selection.settings["level"], selection.is_relevant
+        level, is_relevant = selection.asked.level, selection.is_relevant
         verdicts = verdicts_of(run.tested, found.tuples, level=level, is_relevant=is_relevant)
         for v in selection.ranked.tolist():
             for row in np.flatnonzero(found.variable == v)[:top].tolist():

@@ -121,12 +121,12 @@ def tag(
 
 def _study_of(found: Interactions, X: Any, y: Any, **beside: Any) -> Study:
     """Return the samples of a result, with their outcome as it was searched."""
-    of_times = "survival" in found.provenance
+    of_times = found.has_times
     if of_times and split_survival(y) is None:
         raise ValueError("y must be times, with which the tuples were found: give y=(time, event)")
     if not of_times and split_survival(y) is not None:
         raise ValueError("y is times, and the tuples were found with another outcome: give the y of the search")
-    model = model_in_words(found.provenance)
+    model = model_in_words(found.record)
     if model and beside["covariates"] is None and beside["offset"] is None:
         warn(f"the tuples were found given {model}, and tagging tests them without: give it the same")
     asked = {name: found.settings.get(name) for name in ("decision", "decision_divisions", "scale")}

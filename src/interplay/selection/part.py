@@ -10,8 +10,8 @@ from interplay.base.arrays import FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_path
 from interplay.engines.searcher_counts import are_counts
 from interplay.files.archive import FileFormat, read_archive, write_archive
-from interplay.files.types import Check, have_types
-from interplay.results.loaded import PROVENANCE
+from interplay.files.types import Check, fits, have_types
+from interplay.results.provenance import Provenance
 from interplay.search.loop import Shard
 from interplay.search.settings import SelectionSettings
 from interplay.selection.runs import SearchedRun
@@ -85,6 +85,7 @@ class Part:
             have_types(_UNUSED | self.settings, _SETTINGS)
             and have_types(self.about, _ABOUT)
             and have_types(self.provenance, _PROVENANCE)
+            and fits(Provenance.of(self.provenance), Provenance)
             and "name" in self.provenance["engine"]
             and are_counts(self.provenance["searchers"])
             and self.about["n_vars"] == len(self.names)
@@ -127,4 +128,4 @@ _SETTINGS = get_type_hints(SelectionSettings) | {"discrete": str | list[Any], "d
 #: Settings that are not used are left out.
 _UNUSED = {field.name: field.default for field in fields(SelectionSettings) if field.default is not MISSING}
 _ABOUT = {"n_samples": int, "n_vars": int, "n_classes": int, "data fingerprint": str}
-_PROVENANCE = PROVENANCE | {"engine": dict[str, Any], "searchers": dict[str, Any], "seconds": float}
+_PROVENANCE = {"engine": dict[str, Any], "searchers": dict[str, Any], "seconds": float}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 _ROBUST_LOST = "{n_lost} of {n_found} significant tuples {are} not significant "
 
@@ -228,9 +227,9 @@ TIMES = Words(
 )
 
 
-def words_of(class_sizes: Mapping[str, int], record: Mapping[str, Any]) -> Words:
-    """Return the words of an outcome by the record that a result keeps of it."""
-    return CLASSES if class_sizes else TIMES if record.get("survival") else NUMBERS
+def words_of(class_sizes: Mapping[str, int], *, has_times: bool) -> Words:
+    """Return the words of an outcome that is compared by classes, if there are any, else by times or numbers."""
+    return CLASSES if class_sizes else TIMES if has_times else NUMBERS
 
 
 #: The words of each kind of outcome, by its name.
