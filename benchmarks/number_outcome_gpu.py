@@ -20,7 +20,7 @@ from interplay.engines.cuda import CudaEngine, cuda_devices
 from interplay.search.tiles import make_tuple_tiles
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import Target
 from machine import write_result
 
 #: Dimensions, levels, samples, variables.
@@ -38,7 +38,7 @@ SHAPES = [
 QUICK = [(2, 2, 2000, 20_000), (2, 2, 20_000, 10_000), (3, 2, 2000, 1500), (3, 2, 20_000, 1000)]
 
 
-def planes_of(outcome: Outcome, codes: np.ndarray, levels: int) -> BitPlanes:
+def planes_of(outcome: Target, codes: np.ndarray, levels: int) -> BitPlanes:
     n_levels = np.full(len(codes), levels, dtype=np.int64)
     return make_bit_planes([DiscreteCodes(codes, n_levels)], outcome, n_jobs=8)
 

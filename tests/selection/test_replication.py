@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 import interplay
+from full_models import full_model
 from interplay.selection.call import task_of
 from interplay.statistics.replication_test import NewSamples
-from interplay.study.full_model import FullModel
 from interplay.study.outcomes.times import Survival
 from reference import covariate_columns
 
@@ -111,7 +111,7 @@ def test_times_are_tested_in_coxs_model():
     time, event = rng.exponential(np.exp(-0.5 * base[0] - 0.2 * own[0])), rng.random(200) < 0.7
     fits = [PHReg(time, np.vstack(rows).T, status=event, ties="efron").fit() for rows in ([base], [base, own])]
     chi2 = 2 * (fits[1].llf - fits[0].llf)
-    found = NewSamples(model=FullModel(Survival(time, event), np.empty((200, 0)))).log_p(own, base)
+    found = NewSamples(model=full_model(Survival(time, event), np.empty((200, 0)))).log_p(own, base)
     assert np.exp(found) == pytest.approx(stats.chi2.sf(chi2, 1), rel=1e-4)
 
 

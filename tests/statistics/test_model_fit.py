@@ -8,8 +8,7 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 from scipy.stats import f as f_distribution
 
-from interplay.statistics.model_fit import coefficient_log_p, coefficients_of, likelihood_ratio
-from interplay.study.full_model import FullModel, of_samples
+from full_models import full_model
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import number_outcome
 from interplay.study.outcomes.times import Survival
@@ -42,20 +41,20 @@ class TestLinear:
 
     @pytest.mark.parametrize("with_strata", [False, True])
     def test_coefficients(self, with_strata):
-        model = FullModel(number_outcome(self.y, None, scale="values"), DESIGN, None, STRATA if with_strata else None)
-        found = coefficients_of(model, MORE, scores=self.y)
+        model = full_model(number_outcome(self.y, None, scale="values"), DESIGN, None, STRATA if with_strata else None)
+        found = model.effects(MORE)
         expected = sm.OLS(self.y, np.column_stack([known(with_strata), MORE])).fit()
-        assert found.estimate == pytest.approx(expected.params[-3:])
-        assert found.covariance == pytest.approx(expected.cov_params()[-3:, -3:])
+        assert found.estimate * found.unit == pytest.approx(expected.params[-3:])
+        assert found.covariance * found.unit**2 == pytest.approx(expected.cov_params()[-3:, -3:])
         assert found.df_residual == expected.df_resid
-        assert np.exp(coefficient_log_p(model, MORE)) == pytest.approx(expected.pvalues[-3:], rel=1e-8)
+        assert np.exp(model.coefficient_log_p(MORE)) == pytest.approx(expected.pvalues[-3:], rel=1e-8)
 
     @pytest.mark.parametrize("rows", [None, ROWS])
     @pytest.mark.parametrize("with_strata", [False, True])
     def test_ratio_has_the_p_of_f(self, with_strata, rows):
-        model = FullModel(number_outcome(self.y, None, scale="values"), DESIGN, None, STRATA if with_strata else None)
+        model = full_model(number_outcome(self.y, None, scale="values"), DESIGN, None, STRATA if with_strata else None)
         some = slice(None) if rows is None else rows
-        found, df = likelihood_ratio(model, MORE[some, :1], MORE[some], rows)
+        found, df = model.likelihood_ratio(MORE[some, :1], MORE[some], rows)
         columns = independent(known(with_strata)[some])
         smaller = sm.OLS(self.y[some], np.column_stack([columns, MORE[some, :1]])).fit()
         larger = sm.OLS(self.y[some], np.column_stack([columns, MORE[some]])).fit()
@@ -71,7 +70,7 @@ class TestClasses:
     @pytest.mark.parametrize("offset", [None, OFFSET])
     @pytest.mark.parametrize("with_strata", [False, True])
     def test_two(self, with_strata, offset):
-        model = FullModel(DecisionClasses(self.y, [0, 1]), DESIGN, offset, STRATA if with_strata else None)
+        model = full_model(DecisionClasses(self.y, [0, 1]), DESIGN, offset, STRATA if with_strata else None)
 
         def fit(columns, rows=slice(None)):
             known_part = None if offset is None else offset[rows]
@@ -79,35 +78,35 @@ class TestClasses:
             return sm.GLM(self.y[rows], independent(columns[rows]), family=family, offset=known_part).fit(tol=1e-12)
 
         larger = fit(np.column_stack([known(with_strata), MORE]))
-        found = coefficients_of(model, MORE)
+        found = model.coefficients(MORE)
         assert found.estimate == pytest.approx(larger.params[-3:], rel=1e-6)
         assert found.covariance == pytest.approx(larger.cov_params()[-3:, -3:], rel=1e-5, abs=1e-8)
         assert found.df_residual is None
-        assert np.exp(coefficient_log_p(model, MORE)) == pytest.approx(larger.pvalues[-3:], rel=1e-5)
+        assert np.exp(model.coefficient_log_p(MORE)) == pytest.approx(larger.pvalues[-3:], rel=1e-5)
         smaller = fit(known(with_strata))
         none = np.empty((N, 0))
-        assert likelihood_ratio(model, none, MORE) == (pytest.approx(2 * (larger.llf - smaller.llf), rel=1e-7), 3)
+        assert model.likelihood_ratio(none, MORE) == (pytest.approx(2 * (larger.llf - smaller.llf), rel=1e-7), 3)
         of_rows = [fit(np.column_stack([known(with_strata), *more]), ROWS).llf for more in ([MORE], [])]
-        found_there = likelihood_ratio(model, none[ROWS], MORE[ROWS], ROWS)
+        found_there = model.likelihood_ratio(none[ROWS], MORE[ROWS], ROWS)
         assert found_there == (pytest.approx(2 * (of_rows[0] - of_rows[1]), rel=1e-7), 3)
 
     def test_samples_that_lack_a_class(self):
         y = np.where(np.arange(N) < N // 2, self.y, 2)
         rows = np.arange(N // 2)
         three, two = (
-            FullModel(DecisionClasses(of, names), DESIGN) for of, names in ((y, list("abc")), (self.y, list("ab")))
+            full_model(DecisionClasses(of, names), DESIGN) for of, names in ((y, list("abc")), (self.y, list("ab")))
         )
         none = np.empty((len(rows), 0))
-        assert likelihood_ratio(three, none, MORE[rows], rows) == likelihood_ratio(two, none, MORE[rows], rows)
+        assert three.likelihood_ratio(none, MORE[rows], rows) == two.likelihood_ratio(none, MORE[rows], rows)
 
     def test_several(self):
         noise = RNG.gumbel(size=(N, 3))
         y = np.argmax(noise + np.column_stack([np.zeros(N), PREDICTOR, -0.5 * MORE[:, 2]]), axis=1)
-        model = FullModel(DecisionClasses(y, ["a", "b", "c"]), DESIGN)
+        model = full_model(DecisionClasses(y, ["a", "b", "c"]), DESIGN)
         fits = [
             sm.MNLogit(y, np.column_stack([known(False), *more])).fit(disp=0).llf for more in ([MORE], [MORE[:, :1]])
         ]
-        found = likelihood_ratio(model, MORE[:, :1], MORE)
+        found = model.likelihood_ratio(MORE[:, :1], MORE)
         assert found == (pytest.approx(2 * (fits[0] - fits[1]), rel=1e-7), 4)
 
 
@@ -121,7 +120,7 @@ class TestTimes:
     @pytest.mark.parametrize("with_strata", [False, True])
     def test_are_those_of_statsmodels(self, with_strata, offset, with_entry):
         survival = Survival(self.time, self.event, self.entry if with_entry else None)
-        model = FullModel(survival, DESIGN, offset, STRATA if with_strata else None)
+        model = full_model(survival, DESIGN, offset, STRATA if with_strata else None)
 
         def fit(columns, rows=slice(None)):
             return sm.PHReg(
@@ -135,18 +134,18 @@ class TestTimes:
             ).fit(disp=0)
 
         larger, smaller = fit(np.column_stack([DESIGN, MORE])), fit(DESIGN)
-        found = coefficients_of(model, MORE)
+        found = model.coefficients(MORE)
         assert found.estimate == pytest.approx(larger.params[-3:], rel=1e-5, abs=1e-7)
         assert found.covariance == pytest.approx(larger.cov_params()[-3:, -3:], rel=1e-4, abs=1e-7)
-        assert np.exp(coefficient_log_p(model, MORE)) == pytest.approx(larger.pvalues[-3:], rel=1e-4)
+        assert np.exp(model.coefficient_log_p(MORE)) == pytest.approx(larger.pvalues[-3:], rel=1e-4)
         none = np.empty((N, 0))
         expected = 2 * (larger.llf - smaller.llf)
-        assert likelihood_ratio(model, none, MORE) == (pytest.approx(expected, rel=1e-6), 3)
+        assert model.likelihood_ratio(none, MORE) == (pytest.approx(expected, rel=1e-6), 3)
         rows = [fit(np.column_stack([DESIGN, *more]), ROWS).llf for more in ([MORE], [])]
-        found_there = likelihood_ratio(model, none[ROWS], MORE[ROWS], ROWS)
+        found_there = model.likelihood_ratio(none[ROWS], MORE[ROWS], ROWS)
         assert found_there == (pytest.approx(2 * (rows[0] - rows[1]), rel=1e-6), 3)
-        part = of_samples(model, ROWS)
-        assert coefficients_of(part, MORE[ROWS]).estimate == pytest.approx(
+        part = model.of_samples(ROWS)
+        assert part.coefficients(MORE[ROWS]).estimate == pytest.approx(
             fit(np.column_stack([DESIGN, MORE]), ROWS).params[-3:], rel=1e-5, abs=1e-7
         )
 
@@ -155,7 +154,7 @@ def test_columns_that_the_model_has_say_nothing():
     y = DecisionClasses((RNG.random(N) < 0.5).astype(np.int64), [0, 1])
     follows = DESIGN @ np.array([[1.0], [2.0]]) + 3
     for outcome in (y, number_outcome(RNG.normal(size=N), None), Survival(RNG.exponential(size=N), np.ones(N, bool))):
-        model = FullModel(outcome, DESIGN)
-        assert likelihood_ratio(model, np.empty((N, 0)), follows) == (0.0, 0)
-        assert coefficient_log_p(model, follows).tolist() == [0.0]
-        assert coefficient_log_p(model, np.empty((N, 0))).tolist() == []
+        model = full_model(outcome, DESIGN)
+        assert model.likelihood_ratio(np.empty((N, 0)), follows) == (0.0, 0)
+        assert model.coefficient_log_p(follows).tolist() == [0.0]
+        assert model.coefficient_log_p(np.empty((N, 0))).tolist() == []

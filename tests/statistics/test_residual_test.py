@@ -7,9 +7,9 @@ import pytest
 import statsmodels.api as sm
 from scipy.stats import chi2
 
+from full_models import full_model
 from interplay.statistics.given_in_model import GivenInModel
 from interplay.statistics.residual_test import ResidualTarget
-from interplay.study.full_model import FullModel
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import number_outcome
 from interplay.study.outcomes.times import Survival, make_survival
@@ -39,7 +39,7 @@ class TestLinear:
     def test_is_the_t_test_of_the_added_column(self, data, has_strata):
         rng, design, scores, predictor, codes, _ = data
         y = predictor + has_strata * codes + rng.normal(size=N)
-        model = FullModel(
+        model = full_model(
             number_outcome(y, None, scale="values"), design, None, strata_of(codes) if has_strata else None
         )
         found = np.exp(ResidualTarget.of(model.residuals()).log_p(scores))
@@ -51,7 +51,7 @@ class TestLinear:
         rng, design, _, predictor, _, _ = data
         levels = rng.integers(0, 4, size=(3, N))
         y = predictor + 0.3 * (levels[0] == 2) + rng.normal(size=N)
-        model = FullModel(number_outcome(y, None, scale="values"), design)
+        model = full_model(number_outcome(y, None, scale="values"), design)
         found = np.exp(ResidualTarget.of(model.residuals()).level_log_p(levels, 4))
         known = np.column_stack([np.ones(N), design])
         smaller = sm.OLS(y, known).fit()
@@ -63,7 +63,7 @@ class TestLinear:
         rng, design, _, predictor, _, _ = data
         levels = np.where(rng.random((1, N)) < 0.5, 0, 3)
         target = ResidualTarget.of(
-            FullModel(number_outcome(predictor + rng.normal(size=N), None, scale="values"), design).residuals()
+            full_model(number_outcome(predictor + rng.normal(size=N), None, scale="values"), design).residuals()
         )
         assert target.level_log_p(levels, 4) == pytest.approx(target.level_log_p(levels // 3, 2), rel=1e-9)
 
@@ -77,7 +77,7 @@ class TestSmallLevels:
         rng = np.random.default_rng(n_levels)
         time, event = rng.exponential(size=120), (rng.random(120) < 0.5).astype(int)
         outcome = make_survival(time, event, n_samples=120) if kind == "cox" else number_outcome(time, None)
-        target = ResidualTarget.of(FullModel(outcome, rng.exponential(size=(120, 1))).residuals())
+        target = ResidualTarget.of(full_model(outcome, rng.exponential(size=(120, 1))).residuals())
         codes = np.append(np.arange(n_levels), rng.integers(0, n_levels, 120 - n_levels))
         p = np.exp(target.level_log_p(np.stack([rng.permutation(codes) for _ in range(200)]), n_levels))
         assert all((p <= level).mean() <= level + 3 * np.sqrt(level / 200) for level in (0.01, 0.05, 0.2))
@@ -101,7 +101,7 @@ class TestLogistic:
         rng, design, scores, predictor, _, offset = data
         known_part = offset if with_offset else None
         y = (rng.random(N) < 1 / (1 + np.exp(-predictor - offset * with_offset))).astype(np.int64)
-        model = FullModel(DecisionClasses(y, [0, 1]), design, known_part)
+        model = full_model(DecisionClasses(y, [0, 1]), design, known_part)
         target = ResidualTarget.of(model.residuals())
         known = np.column_stack([np.ones(N), design])
         levels = rng.integers(0, 3, size=(4, N))
@@ -116,7 +116,7 @@ class TestLogistic:
     def test_is_near_the_likelihood_ratio(self, data):
         rng, design, scores, predictor, _, _ = data
         y = (rng.random(N) < 1 / (1 + np.exp(-predictor))).astype(np.int64)
-        found = np.exp(ResidualTarget.of(FullModel(DecisionClasses(y, [0, 1]), design).residuals()).log_p(scores))
+        found = np.exp(ResidualTarget.of(full_model(DecisionClasses(y, [0, 1]), design).residuals()).log_p(scores))
         known = np.column_stack([np.ones(N), design])
         smaller = sm.Logit(y, known).fit(disp=0).llf
         for x, p in zip(scores, found, strict=True):
@@ -130,7 +130,7 @@ class TestTimes:
         time, end = rng.exponential(np.exp(-predictor)), rng.exponential(2.0, N)
         survival = Survival(np.minimum(time, end), time <= end)
         for strata in (None, codes):
-            model = FullModel(survival, design, None, None if strata is None else strata_of(strata))
+            model = full_model(survival, design, None, None if strata is None else strata_of(strata))
             found = ResidualTarget.of(model.residuals()).log_p(scores)
 
             def log_likelihood(columns, strata=strata):
@@ -152,7 +152,7 @@ def test_a_column_that_covariates_determine_has_p_of_1(data):
         Survival(rng.exponential(np.exp(-predictor)), np.ones(N, dtype=bool)),
     ]
     for outcome in outcomes:
-        target = ResidualTarget.of(FullModel(outcome, design).residuals())
+        target = ResidualTarget.of(full_model(outcome, design).residuals())
         assert target.log_p(follows).tolist() == [0.0] * 4
         assert target.level_log_p(design[:, 1].astype(np.int64)[np.newaxis], 2).tolist() == [0.0]
 
@@ -160,14 +160,14 @@ def test_a_column_that_covariates_determine_has_p_of_1(data):
 def test_the_unit_and_the_middle_of_a_column_do_not_matter(data):
     rng, design, scores, predictor, _, _ = data
     y = DecisionClasses((rng.random(N) < 1 / (1 + np.exp(-predictor))).astype(np.int64), [0, 1])
-    target = ResidualTarget.of(FullModel(y, design).residuals())
+    target = ResidualTarget.of(full_model(y, design).residuals())
     assert target.log_p(1000 * scores + 7) == pytest.approx(target.log_p(scores), rel=1e-7)
 
 
 def test_given_strong_variables_is_the_larger_model(data):
     rng, design, scores, predictor, _, _ = data
     y = predictor + rng.normal(size=N)
-    model = FullModel(number_outcome(y, None, scale="values"), design)
+    model = full_model(number_outcome(y, None, scale="values"), design)
     strong = np.stack([scores[1], design[:, 0], scores[2]])  # the second is a covariate
     given = GivenInModel.of(strong, model)
     assert given.is_kept.tolist() == [True, False, True]

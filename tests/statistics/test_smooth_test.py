@@ -13,13 +13,13 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.families.links import Logit, Probit
 
 import interplay
+from full_models import full_model
 from interplay.models.classes import class_likelihood_ratio
 from interplay.models.splines import KNOT_QUANTILES, spline_columns
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.statistics.smooth_columns import smooth_columns
-from interplay.study.full_model import FullModel
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import number_outcome
 from interplay.study.outcomes.times import Survival
@@ -176,7 +176,7 @@ def test_classes_with_covariates_and_an_offset_are_those_of_statsmodels():
     age, known = rng.normal(size=(2, 900))
     codes = (x[0] + x[1] + (levels[0] ^ levels[1]) + age + known + rng.logistic(size=900) > 3).astype(np.int64)
     outcome = DecisionClasses(codes, ["a", "b"], "classes")
-    model = FullModel(outcome, age[:, np.newaxis], known)
+    model = full_model(outcome, age[:, np.newaxis], known)
     found, other = smooth_test(outcome, levels, [spline_columns(one) for one in x], model=model)
     data, splines = frame_of(x, levels, y=codes, age=age)
     for link, offset, ours in ((Logit(), known, found), (Probit(), known / 1.7, other)):
@@ -195,7 +195,7 @@ def test_numbers_with_an_offset_are_those_without_it(scale):
     y = x[0] + x[1] + 0.5 * (levels[0] ^ levels[1]) + age + rng.normal(size=600)
     splines = [spline_columns(one) for one in x]
     given, plain = (number_outcome(values, None, scale=scale) for values in (y + 5 * known, y))
-    model = FullModel(plain, age[:, np.newaxis])  # the offset is subtracted there
+    model = full_model(plain, age[:, np.newaxis])  # the offset is subtracted there
     found = smooth_test(given, levels, splines, model=model)
     data, terms = frame_of(x, levels, z=plain.scores, age=age)
     large, small = (smf.ols(f"z ~ {each} + {terms} + age", data).fit() for each in ("l0 * l1", "l0 + l1"))
@@ -213,7 +213,7 @@ def test_times_with_covariates_are_those_of_statsmodels():
     age = rng.normal(size=400)
     time = rng.exponential(np.exp(-0.5 * x[0] - 0.8 * (levels[0] ^ levels[1]) - 0.5 * age))
     event = rng.random(400) < 0.8
-    model = FullModel(Survival(time, event), age[:, np.newaxis])
+    model = full_model(Survival(time, event), age[:, np.newaxis])
     found, other = smooth_test(model.residuals(), levels, [spline_columns(one) for one in x], model=model)
     data, _ = frame_of(x, levels, age=age)
     product = (data["l0"] * data["l1"]).to_numpy()

@@ -9,10 +9,9 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 
 import interplay
+from full_models import full_model
 from interplay.models.linear import cell_columns
-from interplay.statistics.model_fit import likelihood_ratio
 from interplay.study.covariates import make_covariates
-from interplay.study.full_model import FullModel
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.times import Survival
 from interplay.study.study import make_study
@@ -33,7 +32,7 @@ def ratio(outcome, cells, part, design):
     """Compare cells with cells of a part, beside covariates; classes are numbers from 0."""
     if not isinstance(outcome, Survival):
         outcome = DecisionClasses(outcome, [str(q) for q in range(outcome.max() + 1)])
-    return likelihood_ratio(FullModel(outcome, design), cell_columns(part), cell_columns(cells))
+    return full_model(outcome, design).likelihood_ratio(cell_columns(part), cell_columns(cells))
 
 
 class TestLikelihoodRatio:

@@ -81,7 +81,7 @@ class TestResiduals:
         """In loops, from the definition; ties share a step of the hazard."""
         time, event, _ = freireich()
         expected = reference.martingale_residuals(time.tolist(), event.tolist())
-        residuals = Survival(time, event).residuals()
+        residuals = Survival(time, event).martingale_residuals()
         assert residuals == pytest.approx(expected)
         assert residuals.sum() == pytest.approx(0, abs=1e-12)
 
@@ -140,7 +140,7 @@ class TestSelect:
             assert "x2" not in found.relevant
             assert found.p_value[2] > 0.05
             if seed == 0:  # residuals that are cut call it relevant: their spread differs
-                cut = Survival(time, event).residuals() > 0
+                cut = Survival(time, event).martingale_residuals() > 0
                 assert interplay.select(X, cut, dimensions=1, random_state=0).relevant == ["x2"]
 
     def test_late_entries(self):
@@ -359,9 +359,10 @@ class TestEventValues:
 class TestEntry:
     def test_residuals_and_samples(self):
         survival = make_survival(r.time, r.event, n_samples=80, entry=r.entry)
-        assert survival.residuals(ties="efron") == pytest.approx(np.array(r.NUMBERS["null"]["martingale_entry"]))
+        expected = np.array(r.NUMBERS["null"]["martingale_entry"])
+        assert survival.martingale_residuals(ties="efron") == pytest.approx(expected)
         expected = np.array(r.NUMBERS["all breslow"]["martingale"])
-        with_columns = survival.residuals(columns=r.columns, strata=r.stratum, offset=r.offset)
+        with_columns = survival.martingale_residuals(columns=r.columns, strata=r.stratum, offset=r.offset)
         assert with_columns == pytest.approx(expected, abs=1e-8)
         some = survival.of_samples(np.array([5, 3]))
         assert some.entry.tolist() == r.entry[[5, 3]].tolist()

@@ -16,8 +16,7 @@ from interplay.codes.coder import Coder, Discrete, make_coder
 from interplay.codes.planes import make_bit_planes
 from interplay.files.mapped_words import MappedWords
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import ScoreTarget, Target
 from interplay.study.table import Table
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ class CodedComparison:
             self._planes[d] = self._pack(self._parts(d), self.comparison.outcome, kept=self._file_for(d))
         return self._planes[d]
 
-    def planes_of(self, d: int, variables: IntArray, outcome: Outcome | None = None) -> BitPlanes:
+    def planes_of(self, d: int, variables: IntArray, outcome: Target | None = None) -> BitPlanes:
         """Return the planes of some variables, ascending, after those of the stratum; of another `outcome`, if given.
 
         Kept planes and codes are used as far as there are any.
@@ -151,7 +150,7 @@ class CodedComparison:
             codes = self.coder.codes_of(d, variables)
         return self._pack([*self._stratum(), codes], self.comparison.outcome if outcome is None else outcome)
 
-    def relabeled_planes(self, d: int, outcome: Outcome) -> BitPlanes:
+    def relabeled_planes(self, d: int, outcome: Target) -> BitPlanes:
         """Return the planes of samples with another outcome; codes are kept, where they fit, for the next outcome."""
         if d not in self._codes:
             parts = self._parts(d)
@@ -181,13 +180,13 @@ class CodedComparison:
         n_levels, outcome, strata = self.n_levels, self.comparison.outcome, self.comparison.strata
         if self._keep_in is None or (n_levels - 1).sum() * outcome.sizes.sum() / 8 < _MAX_BYTES_IN_MEMORY:
             return None
-        labels = outcome.scores if isinstance(outcome, NumberOutcome) else outcome.codes
+        labels = outcome.scores if isinstance(outcome, ScoreTarget) else outcome.codes
         parts = [np.array([d]), n_levels, labels, *([] if strata is None else [strata.codes])]
         if self.contrast_sources is not None:
             parts.append(np.asarray(self.contrast_sources))
         return self._keep_in(b"".join(len(part).to_bytes(8, "little") + part.tobytes() for part in parts))
 
-    def _pack(self, parts: list[CodeBlocks], outcome: Outcome, *, kept: MappedWords | None = None) -> BitPlanes:
+    def _pack(self, parts: list[CodeBlocks], outcome: Target, *, kept: MappedWords | None = None) -> BitPlanes:
         n_vars = sum(part.n_vars for part in parts[: self.n_rows_before + 1])
         return make_bit_planes(parts, outcome, n_vars=n_vars, n_jobs=self.coder.n_jobs, kept=kept)
 

@@ -16,6 +16,7 @@ from interplay.codes.coder import Coder
 from interplay.files.types import Check
 from interplay.study.columns import EXACT_FLOAT_LIMIT, Column, ColumnKind, check_length, decision_column
 from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.outcome import ClassTarget
 
 #: The code of a sample without a known level: its value is missing, or did not occur before.
 NO_LEVEL = -1
@@ -177,7 +178,7 @@ def _float_of_at_least(value: int) -> float:
     return near if near >= value else math.nextafter(near, math.inf)
 
 
-def outcome_cuts(y: Any, classes: DecisionClasses) -> OutcomeCuts:
+def outcome_cuts(y: Any, classes: ClassTarget) -> OutcomeCuts:
     """Return how an outcome was cut into classes."""
     labels = [str(label) for label in classes.labels]
     if classes.kind != "continuous":

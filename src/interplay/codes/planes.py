@@ -14,9 +14,7 @@ from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, IntArr
 from interplay.base.jobs import map_in_threads
 from interplay.codes.search_scores import SearchScores, search_scores
 from interplay.files.mapped_words import MappedWords
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import ClassTarget, ScoreTarget, Target
 
 #: Up to this many classes, bits are made of values directly; with more classes, sorting codes by class first is faster.
 MAX_CLASSES_CUT = 8
@@ -24,7 +22,7 @@ MAX_CLASSES_CUT = 8
 
 def make_bit_planes(
     parts: Sequence[CodeBlocks],
-    outcome: Outcome,
+    outcome: Target,
     *,
     n_vars: int | None = None,
     n_jobs: int = 1,
@@ -36,7 +34,7 @@ def make_bit_planes(
     ----------
     parts : sequence of CodeBlocks
         The real variables, then, if there are any, the contrast variables. A stratum comes before both.
-    outcome : DecisionClasses or NumberOutcome
+    outcome : ClassTarget or ScoreTarget
         Samples of one class come together, so that a count per class is a plain popcount. Those of a number outcome
         are sorted by score.
     n_vars : int, optional
@@ -74,9 +72,9 @@ def make_bit_planes(
     return replace(planes, words=words)
 
 
-def scores_of(outcome: Outcome) -> SearchScores | None:
+def scores_of(outcome: Target) -> SearchScores | None:
     """Return the integer scores of a number outcome; None for classes."""
-    return search_scores(outcome) if isinstance(outcome, NumberOutcome) else None
+    return search_scores(outcome) if isinstance(outcome, ScoreTarget) else None
 
 
 def planes_to_come(
@@ -124,9 +122,9 @@ def _pack_block(
     _core.pack_bit_planes(codes, *layout, start - start[0], 0, len(codes), words=block_words)
 
 
-def _sample_order(classes: Outcome) -> IntArray:
+def _sample_order(classes: Target) -> IntArray:
     """Return the samples of class 0, then of class 1, …, ascending in each."""
-    assert isinstance(classes, DecisionClasses)
+    assert isinstance(classes, ClassTarget)
     # Short numbers have a radix sort.
     codes = classes.codes.astype(np.uint16) if classes.n_classes <= 2**16 else classes.codes
     return np.argsort(codes, kind="stable")

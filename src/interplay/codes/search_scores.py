@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, WordArray
-from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 
 #: Neighbours that share an integer: the largest number of samples, and the largest difference of their scores.
 _SHARED = 8
@@ -58,7 +58,7 @@ class SearchScores:
         return slots, of_bytes, samples
 
 
-def search_scores(outcome: NumberOutcome) -> SearchScores:
+def search_scores(outcome: ScoreTarget) -> SearchScores:
     """Return the integers of a number outcome and the places of its samples.
 
     Examples

@@ -34,7 +34,7 @@ from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
-from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.
@@ -320,7 +320,7 @@ def named_result(
     """Give the tuples names, cells and cuts."""
     study, coder = task.study, coded.coder
     outcome, sizes = OutcomeCuts([], np.empty(0)), study.outcome.sizes[:0]
-    if not isinstance(study.outcome, NumberOutcome):
+    if not isinstance(study.outcome, ScoreTarget):
         outcome, sizes = outcome_cuts(study.y, study.outcome), study.outcome.sizes
     cuts = [variable_cuts(coder, v) for v in np.unique(tested.tuples).tolist()]
     first, where = tested.tuples[:MAX_KEPT], tested.discretization[:MAX_KEPT].tolist()

@@ -35,8 +35,7 @@ from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.permutations.step_down import fewest_relabelings
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import Target
 
 #: p-values this close, relative to the size of their logarithms, are equal: those of relabelings that only rename the
 #: classes are, but for what their fits leave.
@@ -179,13 +178,13 @@ class _Counter:
         self._coded, self._settings, self._omit_missing, self._coding = coded, settings, omit_missing, coding
         self.observed = tuple_tables(coded, omit_missing=omit_missing, coding=coding)
 
-    def tables(self, outcome: Outcome) -> Tables:
+    def tables(self, outcome: Target) -> Tables:
         """Return the tables of tuples for each discretisation."""
         if outcome is self._coded.comparison.outcome:
             return self.observed
         return tuple_tables(self._coded, omit_missing=self._omit_missing, outcome=outcome, coding=self._coding)
 
-    def log_p(self, outcome: Outcome, tuples: IntArray) -> FloatArray:
+    def log_p(self, outcome: Target, tuples: IntArray) -> FloatArray:
         """Return the smallest p-value of χ², or F, over the discretisations, as logarithms."""
         return np.asarray(np.min([log_p_of(one, tuples) for one in self.tables(outcome)], axis=0))
 
@@ -193,8 +192,7 @@ class _Counter:
         """Test tuples as if samples were independent, for G², effects and gains; in their order."""
         settings = self._settings
         if len(ranked.tuples) == 0:
-            is_number = isinstance(self._coded.comparison.shown.outcome, NumberOutcome)
-            return TupleTests.none("numbers" if is_number else "classes", settings.dimensions)
+            return TupleTests.none(self._coded.comparison.shown.outcome.words.kind, settings.dimensions)
         tested = make_tuple_tests(
             tables,
             [ranked.tuples[ranked.discretization == d] for d in range(settings.discretizations)],
@@ -216,7 +214,7 @@ def _share_reached(smallest: FloatArray, log_p: FloatArray) -> FloatArray:
     return np.asarray((1 + n_reached) / (1 + len(smallest)))
 
 
-def _significant(screen: RelabeledScreen, outcome: Outcome, smallest: FloatArray, level: float) -> RankedTuples:
+def _significant(screen: RelabeledScreen, outcome: Target, smallest: FloatArray, level: float) -> RankedTuples:
     """Return all tuples whose adjusted p-value is below the significance level."""
     n_allowed = int(np.sum((1 + np.arange(len(smallest) + 1)) / (1 + len(smallest)) < level)) - 1
     # With none allowed, the first few were enough to see that nothing is significant.

@@ -21,7 +21,7 @@ from interplay.interaction.screen_limits import PSEUDOCOUNT, check_listed, most_
 from interplay.search.loop import Shard
 from interplay.statistics.number_interaction.search_bars import number_bars
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 
 #: p-values of a tuple alone and among others are equal up to this, as logarithms.
 _ROUNDING = 1e-6
@@ -32,7 +32,7 @@ def number_screen_bars(
 ) -> FloatArray:
     """Return the gain that every member of a tuple needs for p ≤ `max_p`, by degrees of freedom, in bits × samples."""
     outcome = comparison.outcome
-    assert isinstance(outcome, NumberOutcome)
+    assert isinstance(outcome, ScoreTarget)
     z = outcome.scores
     n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
     omitted = 0.0

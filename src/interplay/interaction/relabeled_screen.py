@@ -32,8 +32,7 @@ from interplay.statistics.interaction.interaction_test import chi2_log_p
 from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.statistics.number_interaction.scored_numbers import scored_numbers
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import ScoreTarget, Target
 
 #: A cap beyond which floating point has no numbers; logarithms of p-values go on.
 _SMALLEST_CAP = 1e-300
@@ -106,7 +105,7 @@ class RelabeledScreen:
         return self._search.engine
 
     def smallest(
-        self, outcome: Outcome, n_wanted: int = 1, *, begin: float = inf, show: ShowDone | None = None
+        self, outcome: Target, n_wanted: int = 1, *, begin: float = inf, show: ShowDone | None = None
     ) -> RankedTuples:
         """Return the tuples with the `n_wanted` smallest p-values, all where they are fewer.
 
@@ -121,7 +120,7 @@ class RelabeledScreen:
             cap = min(sqrt(cap), usual) if cap < usual else min(1.0, 16 * cap)
 
     def up_to(
-        self, outcome: Outcome, cap: float, *, n_wanted: int | None = None, show: ShowDone | None = None
+        self, outcome: Target, cap: float, *, n_wanted: int | None = None, show: ShowDone | None = None
     ) -> RankedTuples:
         """Return all tuples with p ≤ `cap`; with `n_wanted`, so many of the smallest."""
         n_each = self._settings.discretizations
@@ -140,7 +139,7 @@ class RelabeledScreen:
         return self._search.loop.tiles_at(d)
 
     def _screened(
-        self, outcome: Outcome, d: int, bar: _Bar, show: ShowDone | None, before: float
+        self, outcome: Target, d: int, bar: _Bar, show: ShowDone | None, before: float
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Yield the tuples of one discretisation that come up to the bar, and their p-values."""
         comparison = replace(self._comparison, outcome=outcome)
@@ -167,12 +166,12 @@ class RelabeledScreen:
             rows, tuples = sink.rows.tuples.astype(np.int64), members_of(sink.rows, has_stratum=has_stratum)
             inside = self._family.holds(tuples)
             rows, tuples = rows[inside], tuples[inside]
-            if isinstance(outcome, NumberOutcome):
+            if isinstance(outcome, ScoreTarget):
                 tuples = tuples if products is None else products.passing(tuples)
                 yield from self._reaching(tuples, self._log_p_of_numbers(outcome, d, tuples, bar), bar)
             else:
                 yield from self._reaching(tuples, self._log_p_of_classes(comparison, planes, rows, tuples, bar), bar)
-        if products is not None and isinstance(outcome, NumberOutcome):
+        if products is not None and isinstance(outcome, ScoreTarget):
             for found in products.of_curved(asked_for=self._family.asked_for, require=self._family.require):
                 pairs = found[self._family.holds(found)]
                 yield from self._reaching(pairs, self._log_p_of_numbers(outcome, d, pairs, bar), bar)
@@ -187,7 +186,7 @@ class RelabeledScreen:
             yield tuples[places[kept]], log_p[kept]
 
     def _log_p_of_numbers(
-        self, outcome: NumberOutcome, d: int, tuples: IntArray, bar: _Bar
+        self, outcome: ScoreTarget, d: int, tuples: IntArray, bar: _Bar
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Yield the places of tuples, and the p-values of F."""
         if len(tuples):

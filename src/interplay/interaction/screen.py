@@ -33,7 +33,7 @@ from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 
 #: Thresholds are lowered by this share: far more than what rounding does to gains.
 _ROUNDING = 1e-9
@@ -250,7 +250,7 @@ def _survivors(
     """Return who keeps the tuples of a screen, by the kind of the outcome."""
     comparison, coder = coded.comparison, coded.coder
     min_gain = screen_gains(comparison, coder, dimensions, max_p, omit_missing=omit_missing)
-    if isinstance(comparison.outcome, NumberOutcome):
+    if isinstance(comparison.outcome, ScoreTarget):
         of_numbers = [one for one in tables or () if isinstance(one, NumberTables)]
         tested = NumberSurvivors(of_numbers, max_p, min_gain, max_listed, n_threads)
         if tested.are_products and needs_product_screen(coded):
@@ -358,7 +358,7 @@ def screen_gains(
 
     With `omit_missing`, tests leave missing values out, which engines count as a level.
     """
-    if isinstance(comparison.outcome, NumberOutcome):
+    if isinstance(comparison.outcome, ScoreTarget):
         return number_screen_bars(comparison, coder, dimensions, max_p, omit_missing=omit_missing)
     cap = cap_beside_gaps(max_p, comparison, coder, dimensions) if omit_missing else max_p
     return screen_bars(comparison, coder, dimensions, cap)[1]

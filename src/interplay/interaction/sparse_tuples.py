@@ -12,8 +12,7 @@ from interplay.codes.coded import CodedComparison
 from interplay.interaction.task import InteractionTask
 from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.table_tests import MIN_PER_COLUMN, is_never_tested
-from interplay.statistics.number_interaction.f_test import fewest_in_cell
-from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 
 
 def is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> bool:
@@ -23,10 +22,8 @@ def is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> 
     # Without the samples that lack a value, strata may be empty.
     n_strata = 1 if strata is None or (least and task.omits_missing) else strata.n_strata
     of_tuple = (levels[:k] if least else levels[-k:]).tolist()
-    if isinstance(outcome, NumberOutcome):
-        return task.study.n_samples < _fewest_of_numbers(
-            task.coding, of_tuple, fewest_in_cell(outcome.values), least=least
-        )
+    if isinstance(outcome, ScoreTarget):
+        return task.study.n_samples < _fewest_of_numbers(task.coding, of_tuple, outcome.fewest_in_cell, least=least)
     return is_never_tested((*of_tuple, outcome.n_classes), n_samples=task.study.n_samples, n_strata=n_strata)
 
 
@@ -50,8 +47,8 @@ def warn_of_sparse_tuples(task: InteractionTask, coded: CodedComparison) -> None
     levels = np.sort(np.maximum(_tested_levels(task, coded), 2))[-task.settings.dimensions :].tolist()
     n_strata = 1 if task.study.strata is None else task.study.strata.n_strata
     named = f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)}"
-    if isinstance(task.study.outcome, NumberOutcome):
-        fewest = fewest_in_cell(task.study.outcome.values)
+    if isinstance(task.study.outcome, ScoreTarget):
+        fewest = task.study.outcome.fewest_in_cell
         warn(
             f"{named} have {prod(levels)} cells, and there are {task.study.n_samples} samples: cells of fewer than "
             f"{fewest} samples are left out of the tests, and tuples without enough others get p = 1; lower divisions "

@@ -23,8 +23,7 @@ from interplay.statistics.interaction.interaction_test import EXACT_SLACK, chi2_
 from interplay.statistics.interaction.table_tests import tested_tables
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.scored_numbers import scored_numbers
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import ScoreTarget, Target
 
 #: Tuples that are tested at a time; each may take a bootstrap.
 _TESTED_AT_ONCE = 256
@@ -36,7 +35,7 @@ Tables = Sequence[TupleTables] | Sequence[NumberTables]
 
 
 def tuple_tables(
-    coded: CodedComparison, *, omit_missing: bool = False, outcome: Outcome | None = None, coding: str = "levels"
+    coded: CodedComparison, *, omit_missing: bool = False, outcome: Target | None = None, coding: str = "levels"
 ) -> Tables:
     """Return what the tuples of a comparison are tested with, for each discretisation; of another `outcome`, if given.
 
@@ -45,7 +44,7 @@ def tuple_tables(
     """
     comparison, coder = coded.comparison, coded.coder
     compared = comparison.outcome if outcome is None else outcome
-    if isinstance(compared, NumberOutcome):
+    if isinstance(compared, ScoreTarget):
         numbers = scored_numbers(compared, comparison.strata)
         return [
             NumberTables(coded, d, numbers, omit_missing=omit_missing, coding=coding)

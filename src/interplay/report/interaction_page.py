@@ -22,8 +22,8 @@ from interplay.report.tagging_section import tagging_methods, tagging_section
 from interplay.results.interaction_table import cell_in_words
 from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
-from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
 from interplay.statistics.tagging import EXPLAINED
+from interplay.study.outcomes.outcome import FEWEST_IN_CELL
 
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts

@@ -21,7 +21,7 @@ from interplay.statistics.number_interaction.effect import (
 )
 from interplay.statistics.number_interaction.number_tests import number_tests
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers, scored_numbers
-from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 from interplay.study.strata import Strata
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def replicated_numbers(
     codes: list[IntArray],
     levels: list[int],
     level_names: list[list[str]],
-    outcome: NumberOutcome,
+    outcome: ScoreTarget,
     strata: Strata | None,
 ) -> tuple[TupleTests, TupleCounts | None]:
     """Test the tuple in a row of `first`; `codes` are the levels of its members, `NO_LEVEL` where there is none.

@@ -36,14 +36,15 @@ from interplay.statistics.interaction.tested_in_model import (
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.study.covariates import make_covariates
-from interplay.study.full_model import null_residuals
+from interplay.study.design import Design
+from interplay.study.full_model import FullModel
 from interplay.study.groups import make_groups
 from interplay.study.named_columns import take_named
 from interplay.study.offset import make_offset
-from interplay.study.outcomes.classes import DecisionClasses, one_class
+from interplay.study.outcomes.classes import one_class
 from interplay.study.outcomes.event_values import named_event
-from interplay.study.outcomes.numbers import NumberOutcome, about_numbers, decision_numbers, is_number, number_outcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.numbers import about_numbers, decision_numbers, is_number, number_outcome
+from interplay.study.outcomes.outcome import ClassTarget, ScoreTarget, Target
 from interplay.study.outcomes.times import make_survival, split_survival
 from interplay.study.strata import Strata, make_strata
 from interplay.study.study import Study
@@ -97,7 +98,7 @@ def new_samples(
         survival = make_survival(y, event, n_samples=n, entry=entry, event_name=event_name, event_value=event_value)
     return Study(
         table=table,
-        y=y if survival is None else survival.residuals(),
+        y=y if survival is None else survival.martingale_residuals(),
         outcome=one_class(n),  # until it is made as the first one was
         strata=make_strata(strata, n_samples=n),
         groups=make_groups(groups, n_samples=n),
@@ -126,8 +127,8 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
         adjust = partial(adjust_listed, method=method, n_tests=n)
         tested = replicated_beside_smooth(first, tested.adjusted(adjust), study, number_of, adjust)
     order = np.lexsort((np.arange(n), tested.log_p))
-    sizes = [] if isinstance(outcome, NumberOutcome) else outcome.sizes.tolist()
-    of_numbers = {"outcome": about_numbers(outcome)} if isinstance(outcome, NumberOutcome) else {}
+    sizes = [] if isinstance(outcome, ScoreTarget) else outcome.sizes.tolist()
+    of_numbers = {"outcome": about_numbers(outcome)} if isinstance(outcome, ScoreTarget) else {}
     return replace(
         first,
         tested=tested.chosen(order),
@@ -154,7 +155,7 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
     )
 
 
-def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | None) -> Outcome:
+def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | None) -> Target:
     """Return the outcome of new samples: cut as the first ones, or numbers on the same scale."""
     if first.scale is None:
         return first.outcome.classes(y, n_samples=n_samples)
@@ -162,10 +163,10 @@ def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | Non
     return number_outcome(decision_numbers(y, n_samples=n_samples), strata, scale=first.scale)
 
 
-def _outcome_in(first: Interactions, study: Study) -> Outcome:
+def _outcome_in(first: Interactions, study: Study) -> Target:
     """Return the outcome of new samples; of times the residuals, or these cut as the first ones were."""
     if study.survival is not None and first.words.has_curves:
-        return null_residuals(study.survival, study.strata)
+        return FullModel(study.survival, Design(study.n_samples, study.strata)).residuals()
     return outcome_of(first, study.y, study.n_samples, study.strata)
 
 
@@ -179,7 +180,7 @@ def _test_all(
         study.outcome if model is None or study.survival is None or not first.words.has_curves else model.residuals()
     )
     omit = first.omits_missing
-    kind = "numbers" if isinstance(outcome, NumberOutcome) else "classes"
+    kind = outcome.words.kind
     parts = [TupleTests.none(kind, first.dimensions)]
     by_model: list[ModelTest] = []
     curves: dict[int, SurvivalCurves] = {}
@@ -204,7 +205,7 @@ def _test_all(
         if model is not None:
             by_model.append(tuple_in_model(model, outcome, samples, np.array([n_levels(v) for v in members])))
         of_cells: TupleCounts | None
-        if isinstance(outcome, NumberOutcome):
+        if isinstance(outcome, ScoreTarget):
             tested_numbers, of_cells = replicated_numbers(first, row, codes, levels, names, outcome, strata)
             parts.append(tested_numbers)
         else:
@@ -278,7 +279,7 @@ def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Stra
     }
 
 
-def _counted(codes: list[IntArray], levels: list[int], classes: DecisionClasses, strata: Strata | None) -> IntArray:
+def _counted(codes: list[IntArray], levels: list[int], classes: ClassTarget, strata: Strata | None) -> IntArray:
     known = np.all([code != NO_LEVEL for code in codes], axis=0)
     shape: tuple[int, ...] = (*levels, classes.n_classes)
     columns = [*codes, classes.codes]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from interplay.statistics.neighbour_screen import Neighbours, responses
 from interplay.statistics.smooth_columns import smooth_columns
 from interplay.statistics.tagging import Lead, Tagged, tagged_tuple
 from interplay.study.full_model import FullModel
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import Outcome, Target
 from interplay.study.outcomes.times import split_survival
 from interplay.study.positions import NOWHERE, Positions, make_positions
 from interplay.study.strata import Strata
@@ -57,7 +57,7 @@ class _Data(NamedTuple):
     """The samples: table, outcome as it was searched, full model and responses, and where variables lie."""
 
     table: Table
-    outcome: Outcome
+    outcome: Target
     model: FullModel
     response: FloatArray
     positions: Positions | None
@@ -148,7 +148,7 @@ def _study_of(found: Interactions, X: Any, y: Any, **beside: Any) -> Study:
 def _data_of(study: Study, positions: Any) -> _Data:
     table, model = study.table, study.model
     if model is None:
-        model = FullModel(study.outcome, np.empty((study.n_samples, 0)), None, study.strata)
+        model = FullModel(cast("Outcome", study.outcome), study.design)
     where = make_positions(positions, table) if positions is not None or table.positions is not None else None
     return _Data(table, study.outcome, model, responses(model), where)
 
@@ -226,8 +226,8 @@ class _Tagger:
         self._tuples = np.searchsorted(variables, tuples)
         by_rank = np.array([found.cuts_of(v).is_cut for v in variables.tolist()], dtype=bool)
         self._linked, self._first = linkage_rows(data.table, self._members, by_rank, n_used=data.table.n_samples)
-        if data.model.strata is not None:
-            self._linked = _within_strata(self._linked, data.model.strata)
+        if data.model.design.strata is not None:
+            self._linked = _within_strata(self._linked, data.model.design.strata)
         self._places = None if data.positions is None else data.positions.of(self._members)
         self.neighbours = find_neighbours(
             pool,
@@ -269,7 +269,7 @@ class _Tagger:
         codes = np.array([self._codes_of(m, cut, d) for m, cut in zip(own, cuts, strict=True)])
         known = np.flatnonzero((codes != NO_LEVEL).all(axis=0))
         levels = codes[:, known]
-        stratum = None if data.model.strata is None else data.model.strata.codes[known]
+        stratum = None if data.model.design.strata is None else data.model.design.strata.codes[known]
         splines = [self._splines(m)[known] if cut.is_cut else None for m, cut in zip(own, cuts, strict=True)]
         beside = np.hstack([smooth_columns(splines, levels, stratum), data.model.columns()[known]])
         dosages = None

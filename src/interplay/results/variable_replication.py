@@ -32,11 +32,12 @@ from interplay.statistics.given_test import choose_strong
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
 from interplay.statistics.p_values import adjust
 from interplay.statistics.replication_test import NewSamples
-from interplay.study.full_model import null_residuals, of_samples
+from interplay.study.design import Design
+from interplay.study.full_model import FullModel
 from interplay.study.groups import in_order
+from interplay.study.outcomes import outcome as targets
 from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.numbers import decision_numbers, is_number, number_outcome
 from interplay.study.study import Study
 
 if TYPE_CHECKING:
@@ -202,16 +203,16 @@ class _New:
             what = "times" if study.survival is not None else next(name for name in _KNOWN if name in known)
             raise ValueError(f"groups do not go with {what} in a replication: leave one of them out")
         outcome = study.outcome
-        if isinstance(outcome, NumberOutcome):
+        if isinstance(outcome, targets.ScoreTarget):
             return NewSamples(scores=outcome.scores, **beside)
         return NewSamples(codes=outcome.codes, n_classes=outcome.n_classes, **beside)
 
     @cached_property
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> targets.Target:
         """The outcome of the new samples: cut as the first one, numbers on the same scale, or residuals of times."""
         study, selection, n = self.study, self.selection, self.study.n_samples
         if study.survival is not None:
-            return null_residuals(study.survival, study.strata)
+            return FullModel(study.survival, Design(study.n_samples, study.strata)).residuals()
         if selection.settings["decision"] == "number":
             is_number(study.y, "number")  # refuses labels
             values = decision_numbers(study.y, n_samples=n)
@@ -242,7 +243,7 @@ class _New:
         pair = (codes[rows] == labels.index(other)).astype(np.int64)
         model = self._all.model
         if model is not None:
-            model = replace(of_samples(model, rows), outcome=DecisionClasses(pair, [one, other]))
+            model = replace(model.of_samples(rows), outcome=DecisionClasses(pair, [one, other]))
         return (
             NewSamples(
                 codes=pair,
@@ -320,7 +321,7 @@ class _New:
         times = self.study.survival
         if times is not None:
             return {"time": times.time[rows], "event": times.event[rows]}
-        return {"numbers": self._outcome.values[rows]} if isinstance(self._outcome, NumberOutcome) else {}
+        return {"numbers": self._outcome.values[rows]} if isinstance(self._outcome, targets.ScoreTarget) else {}
 
     def effect(self, v: int, row: int) -> Estimate:
         """Return the effect of the same kind in the new samples."""

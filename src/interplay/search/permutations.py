@@ -20,8 +20,8 @@ from interplay.statistics.permutations import Exchangeability, StepDown, exchang
 from interplay.statistics.permutations.step_down import comparable_gains
 from interplay.study.comparisons import Comparison
 from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import NumberOutcome, number_outcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.numbers import number_outcome
+from interplay.study.outcomes.outcome import ScoreTarget, Target
 
 #: Codes of all discretisations are kept up to this size, and made anew for each permutation beyond it.
 _MAX_KEPT_BYTES = 1 << 30
@@ -35,7 +35,7 @@ def allowed_relabelings(comparison: Comparison) -> Exchangeability:
         groups=None if groups is None else groups.codes,
         order=None if groups is None else groups.order,
         strata=None if strata is None else strata.codes,
-        are_ordered=isinstance(comparison.outcome, NumberOutcome),
+        are_ordered=isinstance(comparison.outcome, ScoreTarget),
     )
 
 
@@ -57,7 +57,7 @@ def about_relabelings(comparison: Comparison, *, n_permutations: int | None, n_r
     }
 
 
-def permuted_outcomes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[Outcome]:
+def permuted_outcomes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[Target]:
     """Yield the outcome of one relabeling after the other: all allowed ones, where these are at most `n_permutations`.
 
     Relabeling number b does not depend on `n_permutations`, unless all are gone through.
@@ -66,7 +66,7 @@ def permuted_outcomes(comparison: Comparison, *, n_permutations: int, seed: int)
     relabelings = allowed_relabelings(comparison).relabelings(
         n_permutations, partial(random_stream, seed, Purpose.RELABELING)
     )
-    if isinstance(outcome, NumberOutcome):
+    if isinstance(outcome, ScoreTarget):
         values = np.unique(outcome.values)
         for codes in relabelings:
             # Ranked anew: where groups differ in size, there are more samples of some values than before.
@@ -127,7 +127,7 @@ def search_permuted(
 
 def _search_once(
     search: PreparedSearch,
-    outcome: Outcome,
+    outcome: Target,
     show: ShowDone | None,
     *,
     before: float,

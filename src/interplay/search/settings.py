@@ -20,7 +20,7 @@ from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.comparisons import MULTICLASS_CHOICES
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import Target
 from interplay.study.rank_thresholds import check_discretization
 from interplay.study.table import Table, as_table
 
@@ -325,7 +325,7 @@ def asked_for_mask(table: Table, variables: Iterable[Any] | None, require: str, 
 
 
 def check_workspace(
-    n_levels: IntArray, outcome: Outcome, dimensions: int, *, n_vars: int | None = None, n_strata: int = 1
+    n_levels: IntArray, outcome: Target, dimensions: int, *, n_vars: int | None = None, n_strata: int = 1
 ) -> None:
     """Refuse tuples whose cells are too many for the memory of a thread.
 

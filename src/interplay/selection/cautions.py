@@ -21,7 +21,7 @@ from interplay.study.columns import ColumnKind, decision_column
 from interplay.study.comparisons import Comparison
 from interplay.study.identifiers import IDENTIFIER_WORDS, about_columns, find_identifiers, find_subjects
 from interplay.study.named_columns import say_the_same
-from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 from interplay.study.study import Study
 
 #: So many of the most significant variables are compared with the outcome, value by value.
@@ -103,7 +103,7 @@ def find_cautions(
         is_label = table.kinds[v] == ColumnKind.LABEL
         of_comparison = comparison.outcome
         is_same = outcome is not None and say_the_same(outcome, table.column(v))
-        if isinstance(of_comparison, NumberOutcome):
+        if isinstance(of_comparison, ScoreTarget):
             if is_same or tells_numbers(values, of_comparison.values, is_label=is_label):
                 found.setdefault(v, []).append(_NUMBERS)
         elif is_same or tells_classes_apart(values, of_comparison.codes, is_label=is_label):
@@ -142,7 +142,7 @@ def _about_missing_values(
         is_missing = values != values
         if not is_missing.any() or is_missing.all():
             continue
-        if isinstance(comparison.outcome, NumberOutcome):
+        if isinstance(comparison.outcome, ScoreTarget):
             if tells_numbers(is_missing.astype(np.float64), comparison.outcome.values, is_label=True):
                 yield v, _MISSING_APART
             continue

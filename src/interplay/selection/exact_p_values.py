@@ -17,7 +17,7 @@ from interplay.statistics.correlation_test import NumberTarget
 from interplay.statistics.drawn_levels import DrawnLevels
 from interplay.statistics.level_gain_test import level_gain_log_p
 from interplay.statistics.residual_test import ResidualTarget
-from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 
 #: Codes of a number outcome's variables that are in memory at once. A fixed number: results do not depend on threads.
 _CODES_AT_ONCE = 1 << 22
@@ -67,14 +67,14 @@ def number_log_p(coded: CodedComparison, *, discretizations: int, with_contrast:
     """Return natural logarithms of p-values of variables alone about a number outcome, as `ExactPValues` has them."""
     comparison = coded.comparison
     outcome, strata = comparison.outcome, comparison.strata
-    assert isinstance(outcome, NumberOutcome)
+    assert isinstance(outcome, ScoreTarget)
     test = _test_of(outcome, None if strata is None else strata.codes)
     coders = [coded.coder, *([coded.contrast] if with_contrast and coded.contrast is not None else [])]
     of_each = [np.concatenate([_number_log_p(coder, d, test) for coder in coders]) for d in range(discretizations)]
     return np.asarray(np.minimum(np.min(of_each, axis=0) + np.log(discretizations), 0.0))
 
 
-def _test_of(outcome: NumberOutcome, strata: IntArray | None) -> _LevelTest:
+def _test_of(outcome: ScoreTarget, strata: IntArray | None) -> _LevelTest:
     """Return the test of numbers, or, where these are residuals, of variables in the model that they are of."""
     if outcome.model is not None:
         adjusted = ResidualTarget.of(outcome)

@@ -22,7 +22,6 @@ from interplay.models.linear import cell_columns
 from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
 from interplay.statistics.arm_p_values import ArmPValues, log_p_of_all
-from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.model_tests import ModelTests
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.p_values import CHI2_PER_UNIT, adjust, relevant_mask
@@ -139,10 +138,10 @@ class LastWord:
                 np.array(rows),
                 times.time,
                 times.event,
-                design=model.design,
+                design=model.design.known,
                 entry=times.entry,
-                strata=None if model.strata is None else model.strata.codes,
-                offset=model.offset,
+                strata=model.design.stratum,
+                offset=model.design.offset,
                 n_threads=coded.coder.n_jobs,
             )
             values[:, places] = found.concordance, found.p_proportional
@@ -188,11 +187,11 @@ class _OneComparison:
             cell_columns(self._within_strata(self._coded.cells(self._discretization, some)))
             for some in (members[members != variable], members)
         )
-        return likelihood_ratio(self._model, part, cells)
+        return self._model.likelihood_ratio(part, cells)
 
     def _added(self, smaller: list[FloatArray], more: list[FloatArray]) -> _Ratio:
         none = np.empty((self._model.n_samples, 0))
-        return likelihood_ratio(self._model, np.column_stack(smaller) if smaller else none, np.column_stack(more))
+        return self._model.likelihood_ratio(np.column_stack(smaller) if smaller else none, np.column_stack(more))
 
     def _normal(self, variable: int) -> FloatArray:
         return np.asarray(self._scores.read_normal(slice(variable, variable + 1))[0])

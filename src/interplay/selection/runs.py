@@ -33,7 +33,7 @@ from interplay.selection.task import SelectionTask
 from interplay.statistics.arms import tests_of
 from interplay.statistics.p_values import CHI2_PER_UNIT
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -198,7 +198,7 @@ def _run_search(
     comparison = search.coded.comparison
     # The search of the data is one of so many.
     n_searches = 1 + allowed_relabelings(comparison).n_used(settings.n_permutations) if settings.permutations else 1
-    is_tested, is_number = _is_tested_exactly(settings), isinstance(comparison.outcome, NumberOutcome)
+    is_tested, is_number = _is_tested_exactly(settings), isinstance(comparison.outcome, ScoreTarget)
     try:
         search.run(
             part(progress, 0.0, 1 / n_searches), see_planes=exact.see_planes if is_tested and not is_number else None
@@ -249,7 +249,7 @@ def _searched(search: PreparedSearch, exact_log_p: FloatArray | None) -> Searche
         contrast_sources=np.empty(0, dtype=np.int64) if sources is None else np.asarray(sources),
         gains=found[0],
         alone=found[-1],
-        of_numbers=isinstance(comparison.outcome, NumberOutcome),
+        of_numbers=isinstance(comparison.outcome, ScoreTarget),
         exact_log_p=exact_log_p,
     )
 

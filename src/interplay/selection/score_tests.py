@@ -30,8 +30,7 @@ from interplay.statistics.residual_test import ResidualTarget
 from interplay.statistics.score_test import class_targets, score_log_p
 from interplay.study.full_model import FullModel
 from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import ClassTarget, ScoreTarget, Target
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class ScoreTests:
 
 def run_score_tests(
     scores: RankScores,
-    outcome: Outcome,
+    outcome: Target,
     *,
     names: Collection[str],
     contrast: RankScores | None = None,
@@ -72,10 +71,10 @@ def run_score_tests(
     blocks = list(scores.blocks())
     alone: Callable[[slice], tuple[FloatArray, FloatArray]]
     adjusted: ResidualTarget | None = None
-    if isinstance(outcome, NumberOutcome) and outcome.model is not None:
+    if isinstance(outcome, ScoreTarget) and outcome.model is not None:
         adjusted = ResidualTarget.of(outcome)
         alone = partial(_alone_adjusted, scores, target=adjusted)
-    elif isinstance(outcome, NumberOutcome):
+    elif isinstance(outcome, ScoreTarget):
         targets = outcome.scores[np.newaxis]
         target = NumberTarget.of(outcome.scores, scores.strata)
         alone = partial(_alone_number, scores, target=target, drawn=DrawnLevels(target.scores))
@@ -84,7 +83,7 @@ def run_score_tests(
         targets = class_targets(classes.codes, classes.n_classes)
         alone = partial(_alone, scores, classes=classes, targets=targets)
 
-    is_number = isinstance(outcome, NumberOutcome)
+    is_number = isinstance(outcome, ScoreTarget)
     n_contrast = 0 if contrast is None or is_number else contrast.coder.table.n_vars
     wants_product = (
         "product 2" in names and not coder.is_discrete.all() and is_small_enough(n_vars, n_contrast, n_samples)
@@ -112,7 +111,7 @@ def run_score_tests(
             given = np.where(np.isnan(rank), np.nan, np.concatenate(parts_given))
             given[strong[given_others.is_kept]] = given_others.log_p_of_kept()
     product = None
-    if wants_product and isinstance(outcome, NumberOutcome):
+    if wants_product and isinstance(outcome, ScoreTarget):
         product = number_products(
             np.concatenate([int_normal_scores(scores.read_normal(rows), scores.read(rows)) for rows in blocks]),
             given_others.residuals[0],
@@ -132,7 +131,7 @@ def run_score_tests(
     return ScoreTests(rank, spread, given, product)
 
 
-def _in_order_of_appearance(classes: DecisionClasses) -> DecisionClasses:
+def _in_order_of_appearance(classes: ClassTarget) -> ClassTarget:
     """Number the classes by their first samples: what they are called then does not decide the last bits of p."""
     _, first = np.unique(classes.codes, return_index=True)
     place = np.empty(len(first), dtype=np.int64)
@@ -153,9 +152,7 @@ def _tested_by(scores: RankScores, rows: slice) -> tuple[IntArray, list[tuple[in
     return np.flatnonzero(ordered & ~by_levels), same
 
 
-def _alone(
-    scores: RankScores, rows: slice, classes: DecisionClasses, targets: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _alone(scores: RankScores, rows: slice, classes: ClassTarget, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return ln p of a shift and of a difference in spread, of some variables."""
     rank, spread = np.full((2, rows.stop - rows.start), np.nan)
     by_samples, by_levels = _tested_by(scores, rows)
@@ -207,7 +204,7 @@ def _alone_adjusted(scores: RankScores, rows: slice, target: ResidualTarget) -> 
     return rank, spread
 
 
-def _counts(scores: RankScores, variables: IntArray, n_levels: int, classes: DecisionClasses) -> IntArray:
+def _counts(scores: RankScores, variables: IntArray, n_levels: int, classes: ClassTarget) -> IntArray:
     """Count the samples of some few-valued variables by level, class and stratum."""
     strata = scores.strata
     n_strata = 1 if strata is None else int(strata.max(initial=0)) + 1

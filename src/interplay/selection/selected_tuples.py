@@ -21,8 +21,6 @@ from interplay.search.settings import SelectionSettings
 from interplay.statistics.interaction.corrected_p_values import corrected_p_values
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.times import Survival
 
 #: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.
 MAX_TESTED = 3000
@@ -85,10 +83,8 @@ def _tests_of_size(
     _, first = np.unique(tuples, axis=0, return_index=True)
     chosen = tuples[np.sort(first)[:MAX_TESTED]]
     if len(chosen) == 0:
-        if comparison.model is not None and isinstance(comparison.model.outcome, Survival):
-            return TupleTests.none("times", size)
-        is_number = isinstance(comparison.outcome, NumberOutcome)
-        return TupleTests.none("numbers" if is_number else "classes", size)
+        of_what = comparison.outcome if comparison.model is None else comparison.model.outcome
+        return TupleTests.none(of_what.words.kind, size)
     n_numbers = coded.n_levels[chosen].astype(float).prod(axis=1) * (comparison.outcome.df + 1)
     n_numbers *= 1 if comparison.strata is None else comparison.strata.n_strata
     chosen = chosen[n_numbers <= _MAX_NUMBERS]

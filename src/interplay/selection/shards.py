@@ -33,6 +33,7 @@ from interplay.statistics.permutations.step_down import decided_after
 from interplay.study.groups import Groups
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 from interplay.study.strata import Strata
 from interplay.study.study import Study
 from interplay.study.subsets import ColumnSubset
@@ -113,13 +114,15 @@ def search_shard(
         about={"interplay": versions()["interplay"], **about, "tiles": list(found.layouts)},
         settings=checked.to_dict(),
         provenance=found.record(started),
-        decision_codes=none if isinstance(study.outcome, NumberOutcome) else study.outcome.codes,
+        decision_codes=none if isinstance(study.outcome, ScoreTarget) else study.outcome.codes,
         strata_codes=none if study.strata is None else study.strata.codes,
         group_codes=none if study.groups is None else study.groups.codes,
         runs=found.runs,
         covariates=study.covariates,
         survival=study.survival,
-        numbers=replace(study.outcome, model=None) if isinstance(study.outcome, NumberOutcome) else None,
+        numbers=NumberOutcome(study.outcome.values, study.outcome.scores, study.outcome.scale)
+        if isinstance(study.outcome, ScoreTarget)
+        else None,
         offset=study.offset,
     )
 

@@ -12,7 +12,7 @@ from interplay.selection.unit_columns import UnitColumns
 from interplay.statistics.association import Associations
 from interplay.statistics.score_test import class_targets
 from interplay.statistics.short_list import ShortList, choose_short_list
-from interplay.study.outcomes.numbers import NumberOutcome
+from interplay.study.outcomes.outcome import ScoreTarget
 from interplay.study.study import Study
 from interplay.study.table import Table
 
@@ -57,7 +57,7 @@ def make_short_list(found: Selection, data: SearchedSelection) -> ShortList:
                 for v in candidates
             },
             strata=None if study.strata is None else study.strata.codes,
-            always=None if study.model is None else study.model.design.T,
+            always=None if study.model is None else study.model.design.known.T,
         )
     log_p: dict[int, float] = {}
     for unit, value in listed:
@@ -82,8 +82,8 @@ def _grouped(table: Table, ranked: IntArray, threshold: float) -> tuple[IntArray
 
 def _targets(study: Study) -> FloatArray:
     if study.survival is not None:
-        residuals = study.survival.residuals()
+        residuals = study.survival.martingale_residuals()
         return np.asarray(residuals)[np.newaxis]
-    if isinstance(study.outcome, NumberOutcome):
+    if isinstance(study.outcome, ScoreTarget):
         return study.outcome.scores[np.newaxis]
     return class_targets(study.outcome.codes, study.outcome.n_classes)

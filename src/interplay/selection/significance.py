@@ -115,7 +115,7 @@ def _in_model(
     model, covariates = data.task.study.model, data.task.study.covariates
     assert model is not None
     about = [] if covariates is None else covariates.names
-    return last_word.record(model.kind, about, order[relevant[order]], p_adjusted)
+    return last_word.record(model.outcome.model_kind, about, order[relevant[order]], p_adjusted)
 
 
 def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:

@@ -17,7 +17,7 @@ from interplay.selection.runs import search_selection
 from interplay.selection.significance import selection_from
 from interplay.selection.task import SelectionTask
 from interplay.statistics.stability import Stability, stability_of
-from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.outcome import ClassTarget
 
 #: Samples of a class, or groups, that a half needs.
 _FEWEST = 2
@@ -50,7 +50,7 @@ def halves(task: SelectionTask, seed: int) -> Iterator[IntArray]:
         unit = np.arange(study.n_samples)
     first = np.unique(unit, return_index=True)[1]
     like = np.zeros(len(first), dtype=np.int64)
-    if isinstance(study.outcome, DecisionClasses):
+    if isinstance(study.outcome, ClassTarget):
         like = study.outcome.codes[first].astype(np.int64)
     if study.strata is not None:
         like = like * study.strata.n_strata + study.strata.codes[first]
@@ -78,7 +78,7 @@ def _select(
 def check_halves(task: SelectionTask) -> None:
     """Refuse outcomes whose halves would lack a class."""
     outcome = task.study.outcome
-    if not isinstance(outcome, DecisionClasses):
+    if not isinstance(outcome, ClassTarget):
         return
     fewest = int(outcome.sizes.min())
     if fewest < 2 * _FEWEST:

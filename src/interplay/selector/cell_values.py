@@ -58,7 +58,7 @@ def make_target(result: Interactions, samples: FitSamples) -> Target:
     if pair is not None:
         survival = make_survival(*pair, n_samples=n_samples, entry=samples.beside["entry"])
         event = survival.event.astype(np.float64)
-        return Target("log_hazard", ["log_hazard"], np.column_stack([event, event - survival.residuals()]))
+        return Target("log_hazard", ["log_hazard"], np.column_stack([event, event - survival.martingale_residuals()]))
     if result.scale is not None:
         return Target("mean", ["mean"], np.column_stack([decision_numbers(y, n_samples=n_samples), np.ones(n_samples)]))
     classes = result.outcome.classes(y, n_samples=n_samples)

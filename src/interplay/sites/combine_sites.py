@@ -30,6 +30,7 @@ from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.study.outcomes.classes import MIN_CLASS_SIZE, DecisionClasses, check_strata
+from interplay.study.outcomes.outcome import ClassTarget
 from interplay.study.strata import Strata
 
 #: Thresholds are computed up to this number of degrees of freedom, as in the search of one table.
@@ -136,7 +137,7 @@ def _samples(plan: SitePlan, sites: list[SiteCounts], present: IntArray) -> tupl
 
 
 def _found(
-    plan: SitePlan, tables: PooledTables, classes: DecisionClasses, n_threads: int, progress: Progress
+    plan: SitePlan, tables: PooledTables, classes: ClassTarget, n_threads: int, progress: Progress
 ) -> tuple[TupleTests, float, int]:
     """Test the tuples as a search of one table does: again up to larger p-values, where it would go on."""
     caps, n_samples = plan.caps, int(classes.sizes.sum())

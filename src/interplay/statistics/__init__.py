@@ -28,8 +28,6 @@
     smooth_columns.py      splines, levels    → columns of smooth effects of tuples, products of proper subsets
     residual_test.py       residuals of a model, scores → p-values of variables in the model
     given_in_model.py      the same given strong variables
-    model_fit.py           a model of covariates, offset, times + columns → coefficients, likelihood ratios
-    nested_fits.py         a model in some samples + sets of columns → fits, p-values of one set within another
     model_tests.py         relevant variables in the full model
     stability.py           finds in halves of the samples → how often variables and tuples come back
     verdicts.py            tests of tuples    → interaction, additive, unclear

@@ -12,9 +12,9 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray
 from interplay.models.linear import independent_places
-from interplay.statistics.model_fit import coefficient_log_p
 from interplay.statistics.residual_test import ResidualTarget
-from interplay.study.full_model import FullModel, NothingLeft
+from interplay.study.full_model import FullModel
+from interplay.study.outcomes.outcome import NothingLeft
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,4 +62,4 @@ class GivenInModel:
 
     def log_p_of_kept(self) -> FloatArray:
         """Return ln p of the strong variables that are kept, each given the others, (n_kept,)."""
-        return coefficient_log_p(self._model, self._kept.T)
+        return self._model.coefficient_log_p(self._kept.T)

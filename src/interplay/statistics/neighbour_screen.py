@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.study.full_model import FullModel
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import NumberOutcome
 
 #: Directions of less than this share of their squared length are sums of others.
 _DEPENDENT = 1e-5
@@ -94,13 +92,7 @@ def responses(model: FullModel) -> FloatArray:
 
     With an offset, and of times, these are the residuals of the model.
     """
-    outcome = model.outcome
-    if isinstance(outcome, NumberOutcome):
-        columns = outcome.scores[:, np.newaxis]
-    elif isinstance(outcome, DecisionClasses) and model.offset is None:
-        columns = np.asarray(outcome.codes[:, np.newaxis] == np.arange(1, outcome.n_classes), dtype=np.float64)
-    else:
-        columns = model.residuals().scores[:, np.newaxis]
+    columns = model.outcome.responses(model.design)
     centred = columns - columns.mean(axis=0)
     basis, sizes, _ = np.linalg.svd(centred, full_matrices=False)
     return np.asarray(basis[:, sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)] * np.sqrt(len(columns)))

@@ -16,7 +16,6 @@ from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.seeds import Purpose, random_stream
 from interplay.statistics.given_test import centred_within
-from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.permutations import exchangeability
 from interplay.statistics.score_test import class_targets
 from interplay.statistics.short_list import beyond, orthonormal, pillai_log_p
@@ -71,7 +70,7 @@ class NewSamples:
         [True, False]
         """
         if self.model is not None:
-            chi2, df = likelihood_ratio(self.model, base.T, own.T)
+            chi2, df = self.model.likelihood_ratio(base.T, own.T)
             return float(log_chi2_tail(np.array([chi2]), np.array([df]))[0]) if df else 0.0
         basis = orthonormal(centred_within(base, self._codes))
         added = orthonormal(beyond(centred_within(own, self._codes), basis))

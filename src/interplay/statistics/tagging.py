@@ -17,11 +17,8 @@ from interplay.base.chi_squared import log_chi2_tail
 from interplay.models.linear import independent_places
 from interplay.statistics.interaction.beside_test import NestedModels, nested_models
 from interplay.statistics.neighbour_screen import Neighbours, NeighbourScreen
-from interplay.statistics.nested_fits import Fitted, ModelFits
 from interplay.study.full_model import FullModel
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.times import Survival
+from interplay.study.outcomes.outcome import Fitted, Target
 
 #: The verdicts.
 HOLDS, EXPLAINED, CANNOT_TELL = "holds", "explained", "cannot be told"
@@ -81,7 +78,7 @@ class Lead(NamedTuple):
 
     Attributes
     ----------
-    outcome : DecisionClasses or NumberOutcome
+    outcome : ClassTarget or ScoreTarget
         Of all samples, as it was searched.
     levels, known, stratum, dosages
         As in `nested_models`.
@@ -91,7 +88,7 @@ class Lead(NamedTuple):
         Values of the members, around their means and of length 1; 0 for labels.
     """
 
-    outcome: DecisionClasses | NumberOutcome
+    outcome: Target
     levels: IntArray
     columns: FloatArray
     known: IntArray
@@ -130,11 +127,11 @@ def tagged_tuple(
     )
     n_columns = models.columns.shape[1] if len(models.rows) else 0
     if models.df <= 0 or not _are_enough(model, models.rows, n_columns + 2):
-        return Tagged(CANNOT_TELL, (), f"too few {_of_what(model)}")
+        return Tagged(CANNOT_TELL, (), f"too few {model.outcome.counted}")
     judged = _Tuple(model, response[models.rows], models, neighbours, lead.values)
     p_interaction = judged.p_interaction
     if p_interaction >= LEFT_BELOW:
-        return Tagged(CANNOT_TELL, (), f"not significant in these {_of_what(model)}", p_interaction)
+        return Tagged(CANNOT_TELL, (), f"not significant in these {model.outcome.counted}", p_interaction)
     found = judged.explained()._replace(p_interaction=p_interaction)
     if found.by:
         return found
@@ -146,14 +143,9 @@ def tagged_tuple(
     return found._replace(verdict=CANNOT_TELL, reason=reason)
 
 
-def _of_what(model: FullModel) -> str:
-    return "events" if isinstance(model.outcome, Survival) else "samples"
-
-
 def _are_enough(model: FullModel, rows: IntArray, n_columns: int) -> bool:
     """Say whether samples, or events of times, are enough for a model with `n_columns` columns."""
-    n = int(model.outcome.event[rows].sum()) if isinstance(model.outcome, Survival) else len(rows)
-    return n >= _SAMPLES_PER_COLUMN * n_columns
+    return model.outcome.n_counted(rows) >= _SAMPLES_PER_COLUMN * n_columns
 
 
 class _Tuple:
@@ -166,7 +158,7 @@ class _Tuple:
         self._response, self._values = response, values
         self._smaller = models.columns[:, : models.n_smaller]
         self._inner = models.columns[:, models.n_smaller :]
-        self._fits = ModelFits(model, models.rows)
+        self._fits = model.fits(models.rows)
         self._without = self._fits.fit(self._smaller)
         self.p_interaction = self._p(self._without, self._fits.fit(models.columns, self._without))
         self._screen: NeighbourScreen | None = None

@@ -14,7 +14,8 @@
     groups.py, strata.py labels of samples    → numbers of groups that belong together, of strata to compare within
     covariates.py        columns              → columns of a model
     offset.py            the known part of an outcome, checked
-    full_model.py        outcome, covariates, offset, times → FullModel: its columns, and its residuals to be searched
+    design.py            strata, groups, covariates, offset → Design: one argument, and the columns of a model
+    full_model.py        outcome, design      → FullModel: its residuals, searched, and likelihood ratios of columns
     identifiers.py       Table                → variables that number the samples, or label subjects
     table_checks.py      Table                → do its rows have an order, in the whole table or in groups?
     clustered_samples.py a warning where samples look as if they belonged together

@@ -13,8 +13,7 @@ from interplay.base.chi_squared import chi2_tail
 from interplay.base.user_warnings import warn
 from interplay.study.columns import ColumnKind, decision_column
 from interplay.study.identifiers import are_subjects, find_subjects, names_subjects
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import ScoreTarget, Target
 from interplay.study.strata import Strata
 from interplay.study.table import Table
 
@@ -32,7 +31,7 @@ _MIN_DIRECTIONS = 8.0
 _MIN_SHARE, _MIN_COPIES = 0.05, 5
 
 
-def warn_of_clusters(table: Table, outcome: Outcome, strata: Strata | None, *, taken: list[Any]) -> None:
+def warn_of_clusters(table: Table, outcome: Target, strata: Strata | None, *, taken: list[Any]) -> None:
     """Warn, once, of the first sign that samples are not independent; `taken` are columns named for other purposes.
 
     A variable that labels subjects is warned of also where the outcome does not depend on subjects: it is no
@@ -89,9 +88,9 @@ def _is_known(codes: IntArray, strata: Strata | None) -> bool:
     return len(np.unique(strata.codes * (int(codes.max()) + 1) + codes)) == strata.n_strata
 
 
-def _depends_on(codes: IntArray, outcome: Outcome) -> bool:
+def _depends_on(codes: IntArray, outcome: Target) -> bool:
     """Say whether groups differ in their outcome; if not, likeness within a group does no harm."""
-    if isinstance(outcome, NumberOutcome):
+    if isinstance(outcome, ScoreTarget):
         return _f_tail(codes, outcome.scores) < _MIN_P
     counts = np.zeros((int(codes.max()) + 1, outcome.n_classes))
     np.add.at(counts, (codes, outcome.codes), 1)

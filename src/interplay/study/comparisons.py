@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import cast
 
 import numpy as np
 
 from interplay.base.arrays import IntArray
-from interplay.study.full_model import FullModel, of_samples
+from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups
 from interplay.study.outcomes.classes import DecisionClasses, check_strata
-from interplay.study.outcomes.numbers import NumberOutcome, check_number_strata
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.numbers import check_number_strata
+from interplay.study.outcomes.outcome import ClassTarget, Outcome, ScoreTarget, Target
 from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
 from interplay.study.subsets import RowSubset
@@ -33,7 +34,7 @@ class Comparison:
         The comparison in words: "all classes", "a vs b", "a vs rest", "numbers".
     table : Table
         The samples of these classes; the same object for all comparisons that take all samples.
-    outcome : DecisionClasses or NumberOutcome
+    outcome : ClassTarget or ScoreTarget
         As it is searched: with a `model`, the residuals of this model, unless there are more than two classes.
     strata : Strata, optional
     groups : Groups, optional
@@ -41,23 +42,23 @@ class Comparison:
         Numbers of the samples; all if not given.
     model : FullModel, optional
         With covariates, an offset or times: the model that has the last word.
-    original : DecisionClasses or NumberOutcome, optional
+    original : ClassTarget or ScoreTarget, optional
         With a `model`: the outcome as users know it.
     """
 
     decision: str
     table: Table
-    outcome: Outcome
+    outcome: Target
     strata: Strata | None = None
     groups: Groups | None = None
     rows: IntArray | None = None
     model: FullModel | None = None
-    original: Outcome | None = None
+    original: Target | None = None
 
     @property
-    def classes(self) -> DecisionClasses:
+    def classes(self) -> ClassTarget:
         """The outcome, where it is classes."""
-        assert isinstance(self.outcome, DecisionClasses)
+        assert isinstance(self.outcome, ClassTarget)
         return self.outcome
 
     @cached_property
@@ -68,7 +69,7 @@ class Comparison:
 
 def make_comparisons(
     table: Table,
-    outcome: Outcome,
+    outcome: Target,
     strata: Strata | None,
     multiclass: str,
     groups: Groups | None = None,
@@ -86,22 +87,22 @@ def _adjusted(comparison: Comparison, model: FullModel | None) -> Comparison:
     """Compare residuals of the model."""
     if model is None:
         return comparison
-    here = model if comparison.rows is None else of_samples(model, comparison.rows)
+    here = model if comparison.rows is None else model.of_samples(comparison.rows)
     outcome = comparison.outcome
-    if isinstance(here.outcome, DecisionClasses) and isinstance(outcome, DecisionClasses):
-        here = replace(here, outcome=outcome)
+    if isinstance(here.outcome, ClassTarget) and isinstance(outcome, ClassTarget):
+        here = replace(here, outcome=cast("Outcome", outcome))
         if outcome.n_classes > 2:
             return replace(comparison, model=here)
-    if isinstance(outcome, DecisionClasses) and not isinstance(here.outcome, DecisionClasses):
+    if isinstance(outcome, ClassTarget) and not isinstance(here.outcome, ClassTarget):
         return replace(comparison, model=here)  # times that the user has cut
     original = None if isinstance(here.outcome, Survival) else outcome
     return replace(comparison, outcome=here.residuals(), model=here, original=original)
 
 
 def _made(
-    table: Table, outcome: Outcome, strata: Strata | None, multiclass: str, groups: Groups | None
+    table: Table, outcome: Target, strata: Strata | None, multiclass: str, groups: Groups | None
 ) -> tuple[Comparison, ...]:
-    if isinstance(outcome, NumberOutcome):
+    if isinstance(outcome, ScoreTarget):
         if strata is not None:
             check_number_strata(strata, outcome)
         return (Comparison("numbers", table, outcome, strata, groups),)
@@ -114,7 +115,7 @@ def _made(
 
 
 def _comparisons(
-    table: Table, classes: DecisionClasses, strata: Strata | None, multiclass: str, groups: Groups | None
+    table: Table, classes: ClassTarget, strata: Strata | None, multiclass: str, groups: Groups | None
 ) -> Iterator[Comparison]:
     if multiclass == "joint" or classes.n_classes == 2:
         yield Comparison("all classes", table, classes, strata, groups)

@@ -9,9 +9,8 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import naming_argument, shown
-from interplay.models.splines import spline_columns
+from interplay.models.splines import normal_scores, spline_columns
 from interplay.study.columns import Column, ColumnKind, check_length, decision_column
-from interplay.study.outcomes.numbers import normal_scores
 from interplay.study.table import as_table
 
 #: The model has at most one column for this number of samples: those of the rarest class, events, or all of numbers.

@@ -13,8 +13,7 @@ from interplay.base.jobs import map_in_threads
 from interplay.study.columns import EXACT_FLOAT_LIMIT, FEW_VALUES, ColumnKind
 from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import ScoreTarget, Target
 from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
 from interplay.study.table import MISSING_WHOLE, Table
@@ -30,7 +29,7 @@ _FIRST_VALUES = 32
 
 def data_fingerprint(
     table: Table,
-    outcome: Outcome,
+    outcome: Target,
     strata: Strata | None = None,
     groups: Groups | None = None,
     model: FullModel | None = None,
@@ -60,16 +59,16 @@ def _blocks(table: Table) -> list[tuple[int, int]]:
     return [(start, min(start + _COLUMNS_AT_ONCE, table.n_vars)) for start in starts]
 
 
-def _outcome_bytes(outcome: Outcome) -> bytes:
+def _outcome_bytes(outcome: Target) -> bytes:
     """Return the bytes that tell one outcome from others; scores may be of ranks or of residuals."""
-    if isinstance(outcome, NumberOutcome):
+    if isinstance(outcome, ScoreTarget):
         return outcome.values.tobytes() + outcome.scores.tobytes()
     return outcome.codes.tobytes()
 
 
 def _model_bytes(model: FullModel) -> bytes:
     """Return the bytes of covariates, offset and times."""
-    arrays = [model.design, np.empty(0) if model.offset is None else model.offset]
+    arrays = [model.design.known, np.empty(0) if model.design.offset is None else model.design.offset]
     if isinstance(model.outcome, Survival):
         times = model.outcome
         arrays += [times.time, times.event.astype(np.float64), np.empty(0) if times.entry is None else times.entry]

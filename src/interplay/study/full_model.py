@@ -1,4 +1,4 @@
-"""An outcome with covariates, an offset or times → the model of these, and its residuals, which are searched.
+"""An outcome in a design of covariates, offset and strata → its model, which has the last word, and its residuals.
 
 The search compares residuals, as it compares an outcome of numbers, on every engine. What it finds is tested by the
 full model: covariates, offset, and the variable or the interaction beside them.
@@ -7,159 +7,109 @@ full model: covariates, offset, and the variable or the interaction beside them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, in_unit
-from interplay.models.classes import fit_classes
-from interplay.models.cox import martingale_residuals
-from interplay.models.linear import fit_linear, independent_columns
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import NumberOutcome, ResidualModel, number_outcome
-from interplay.study.outcomes.times import Survival
-from interplay.study.strata import Strata
-
-#: Residuals with less than this share of the variance of the outcome leave nothing to search.
-_NOTHING_LEFT = 1e-6
-
-#: The same of values whose ranks are compared: a few outliers may have nearly all of the variance.
-_NO_VALUES_LEFT = 1e-12
-
-#: Names of the models, by kind, as sentences have them.
-MODEL_NAMES = {"linear": "linear", "logistic": "logistic", "cox": "Cox"}
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.beta_tail import log_f_tail
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.models.linear import independent_places
+from interplay.study.design import Design
+from interplay.study.outcomes.outcome import Coefficients, Fits, NothingLeft, Outcome, ScoreTarget
 
 
 @dataclass(frozen=True, eq=False)
 class FullModel:
-    """Outcome, covariates and offset of the samples of a comparison: the data of the models that have the last word.
+    """The data of the models that have the last word.
 
     Attributes
     ----------
-    outcome : DecisionClasses, NumberOutcome or Survival
+    outcome : Outcome
         As it is modelled: an offset of numbers is subtracted already.
-    design : (n_samples, n_columns) float64
-        Covariates, without a constant; there may be none.
-    offset : (n_samples,) float64, optional
-        Known log odds of the second class, or log hazards.
-    strata : Strata, optional
-        Each has a constant, or a baseline hazard, of its own.
+    design : Design
     """
 
-    outcome: DecisionClasses | NumberOutcome | Survival
-    design: FloatArray
-    offset: FloatArray | None = None
-    strata: Strata | None = None
+    outcome: Outcome
+    design: Design
 
-    @property
-    def kind(self) -> str:
-        """The model: "linear", "logistic" (multinomial for several classes) or "cox"."""
-        if isinstance(self.outcome, Survival):
-            return "cox"
-        return "linear" if isinstance(self.outcome, NumberOutcome) else "logistic"
+    @classmethod
+    def of(cls, outcome: Outcome, design: Design) -> FullModel:
+        """Return the model of an outcome as it was given."""
+        return cls(*outcome.beyond(design.smoothed(outcome.n_informative)))
 
     @property
     def n_samples(self) -> int:
-        return len(self.design)
+        return self.design.n_samples
 
     def columns(self, more: FloatArray | None = None) -> FloatArray:
         """Return the columns of the model: a constant for each stratum, covariates, and some more."""
-        return self._columns if more is None else independent_columns(np.hstack([self._columns, more]))
+        return self.design.columns(more)
 
-    @cached_property
-    def _columns(self) -> FloatArray:
-        codes = np.zeros(self.n_samples, dtype=np.int64) if self.strata is None else self.strata.codes
-        constants = np.asarray(codes[:, np.newaxis] == np.arange(int(codes.max(initial=0)) + 1), dtype=np.float64)
-        return independent_columns(np.hstack([constants, self.design]))
-
-    def residuals(self, more: FloatArray | None = None) -> NumberOutcome:
-        """Return the residuals of the model, with some more columns, (n_samples, n), if given, as an outcome."""
+    def residuals(self, more: FloatArray | None = None) -> ScoreTarget:
+        """Return the residuals of the model, with some more columns, (n_samples, n), if given, as a target."""
         try:
-            return self._residuals(more)
+            return self.outcome.residuals(self.columns(more), self.design, has_more=more is not None)
         except NothingLeft as error:
             if more is None:
                 raise ValueError(str(error)) from None
             raise
 
-    def _residuals(self, more: FloatArray | None) -> NumberOutcome:
-        columns = self.columns(more)
-        outcome = self.outcome
-        if isinstance(outcome, NumberOutcome):
-            left = fit_linear(outcome.scores, columns).residuals
-            _check_left(left, outcome.scores)
-            if more is None and outcome.scale == "ranks":
-                # Ranks of a sum of covariates are no such sum.
-                values, _ = in_unit(outcome.values)
-                _check_left(fit_linear(values, columns).residuals, values, share=_NO_VALUES_LEFT)
-            found = number_outcome(left, self.strata, scale=outcome.scale)
-            n = len(left)
-            model = ResidualModel("linear", columns, np.ones(n), np.zeros(n))
-            return NumberOutcome(left, found.scores, outcome.scale, model)
-        if isinstance(outcome, Survival):
-            return self._of_times(outcome, columns)
-        assert outcome.n_classes == 2  # several classes are compared one by one
-        p = fit_classes(outcome.codes, columns, 2, offset=self.offset).probabilities[:, 1]
-        left = outcome.codes - p
-        _check_left(left, outcome.codes.astype(np.float64))
-        variances = p * (1 - p)
-        return _standardised("logistic", left, columns, variances, variances * (1 - 2 * p))
+    def fits(self, rows: IntArray | None = None) -> Fits:
+        """Return what fits models to the outcome in some samples."""
+        return self.outcome.fits(self.design, rows)
 
-    def _of_times(self, survival: Survival, columns: FloatArray) -> NumberOutcome:
-        strata = None if self.strata is None else self.strata.codes
-        n_constants = 1 if strata is None else int(strata.max()) + 1
-        left = martingale_residuals(
-            survival.time,
-            survival.event,
-            columns=columns[:, n_constants:],  # hazards have no constant
-            entry=survival.entry,
-            strata=strata,
-            offset=self.offset,
-        )
-        # Events of a sample are Poisson, given the hazard: expected events are their variance and third moment.
-        expected = survival.event - left
-        _check_left(left, survival.event.astype(np.float64))
-        return _standardised("cox", left, columns, expected, expected)
+    def coefficients(self, more: FloatArray) -> Coefficients:
+        """Fit the model with more columns, (n_samples, n), and return their coefficients."""
+        known = self.columns()
+        found = self.outcome.coefficients(np.hstack([known, more]), self.design)
+        return found.of_columns(slice(known.shape[1], None))
 
+    def effects(self, more: FloatArray, clusters: IntArray | None = None) -> Coefficients | None:
+        """Return the same in the unit of the outcome; None where a column has no one effect."""
+        known = self.columns()
+        found = self.outcome.effects(np.hstack([known, more]), self.design, clusters)
+        return None if found is None else found.of_columns(slice(known.shape[1], None))
 
-def null_residuals(survival: Survival, strata: Strata | None) -> NumberOutcome:
-    """Return the residuals of times in a model without covariates, as an outcome."""
-    return FullModel(survival, np.empty((len(survival.time), 0)), None, strata).residuals()
+    def coefficient_log_p(self, more: FloatArray) -> FloatArray:
+        """Return ln p of columns, (n_samples, n), each given the others, by their standard errors, (n,)."""
+        if not more.shape[1]:
+            return np.empty(0)
+        fit = self.coefficients(more)
+        variance = np.diag(fit.covariance)
+        usable = np.isfinite(variance) & (variance > 0)
+        ratio = np.where(usable, fit.estimate**2 / np.where(usable, variance, 1.0), 0.0)
+        if fit.df_residual is None:
+            return np.where(usable, log_chi2_tail(ratio, 1), 0.0)
+        return np.where(usable, log_f_tail(ratio, 1, max(fit.df_residual, 1)), 0.0)
 
+    def likelihood_ratio(
+        self, smaller: FloatArray, larger: FloatArray, rows: IntArray | None = None
+    ) -> tuple[float, int]:
+        """Compare the model with the columns of `larger`, which contain those of `smaller`, and with these alone.
 
-def _standardised(
-    kind: str, left: FloatArray, columns: FloatArray, variances: FloatArray, thirds: FloatArray
-) -> NumberOutcome:
-    """Return residuals as an outcome by values, with moments in units of its scores."""
-    spread = float(left.std())
-    model = ResidualModel(kind, columns, variances / spread**2, thirds / spread**3)
-    return NumberOutcome(left, np.asarray((left - left.mean()) / spread), "values", model)
+        Parameters
+        ----------
+        smaller, larger : (n, n_columns) float64
+            Columns beside those of the model.
+        rows : (n,) int64, optional
+            The samples; all if not given.
 
+        Returns
+        -------
+        chi2 : float
+            Twice the difference of log-likelihoods; of numbers, F on the scale of χ².
+        df : int
+        """
+        known = self.columns() if rows is None else self.columns()[rows]
+        columns = np.hstack([known, smaller, larger])
+        places = independent_places(columns)
+        n_smaller = int(np.count_nonzero(places < known.shape[1] + smaller.shape[1]))
+        if len(places) == n_smaller:
+            return 0.0, 0
+        fits = self.fits(rows)
+        less = fits.fit(columns[:, places[:n_smaller]])
+        return fits.ratio(less, fits.fit(columns[:, places], less))
 
-class NothingLeft(ValueError):
-    """More columns of a model determine the outcome; the model without them does not."""
-
-
-def _check_left(left: FloatArray, outcome: FloatArray, *, share: float = _NOTHING_LEFT) -> None:
-    if float(left.var()) <= share * float(outcome.var()):
-        raise NothingLeft(
-            "covariates determine y: with them in a model nothing is left for the variables to explain; leave out the "
-            "covariate that is the outcome itself, or a consequence of it"
-        )
-
-
-def of_samples(model: FullModel, rows: IntArray) -> FullModel:
-    """Return the model of some samples."""
-    outcome = model.outcome
-    part: DecisionClasses | NumberOutcome | Survival
-    if isinstance(outcome, DecisionClasses):
-        part = DecisionClasses(outcome.codes[rows], outcome.labels, outcome.kind)
-    elif isinstance(outcome, Survival):
-        part = outcome.of_samples(rows)
-    else:
-        part = number_outcome(outcome.values[rows], None, scale=outcome.scale)
-    return FullModel(
-        part,
-        model.design[rows],
-        None if model.offset is None else model.offset[rows],
-        None if model.strata is None else model.strata.of_samples(rows),
-    )
+    def of_samples(self, rows: IntArray) -> FullModel:
+        """Return the model of some samples."""
+        return FullModel(self.outcome.of_samples(rows), self.design.of_samples(rows))

@@ -9,14 +9,13 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int, check_real, shown
 from interplay.study.outcomes.classes import MIN_CLASS_SIZE
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import ScoreTarget, Target
 from interplay.study.outcomes.times import MIN_EVENTS, Survival
 from interplay.study.strata import Strata
 
 
 def split_samples(
-    holdout: Any, outcome: Outcome, strata: Strata | None, survival: Survival | None = None, *, seed: int
+    holdout: Any, outcome: Target, strata: Strata | None, survival: Survival | None = None, *, seed: int
 ) -> tuple[IntArray, IntArray]:
     """Return the numbers of the samples to search in and of those held out, each ascending.
 
@@ -24,7 +23,7 @@ def split_samples(
     ----------
     holdout : float or int
         Share, or number, of samples to hold out.
-    outcome : DecisionClasses or NumberOutcome
+    outcome : ClassTarget or ScoreTarget
     strata : Strata, optional
         The share is the same in each class, or along the numbers, and in each stratum, but for rounding.
     survival : Survival, optional
@@ -39,7 +38,7 @@ def split_samples(
     [20, 10]
     """
     # Tenths of the numbers, so that both parts have the same share of low and high ones.
-    labels = _tenths(outcome) if isinstance(outcome, NumberOutcome) else outcome.codes
+    labels = _tenths(outcome) if isinstance(outcome, ScoreTarget) else outcome.codes
     n_samples = len(labels)
     if isinstance(holdout, float | np.floating):
         share = check_real("holdout", float(holdout), low=0.0, high=1.0, low_open=True, high_open=True)
@@ -56,7 +55,7 @@ def split_samples(
     for rows, what in ((searched, "search in"), (held_out, "test in")):
         if survival is not None:
             check_events(holdout, survival, rows, what)
-        elif isinstance(outcome, NumberOutcome):
+        elif isinstance(outcome, ScoreTarget):
             if len(np.unique(outcome.values[rows])) < 2:
                 raise ValueError(f"holdout={shown(holdout)} leaves one value of y to {what}: use another share")
         else:
@@ -79,7 +78,7 @@ def check_events(holdout: Any, survival: Survival, rows: IntArray, what: str) ->
         )
 
 
-def _tenths(outcome: NumberOutcome) -> IntArray:
+def _tenths(outcome: ScoreTarget) -> IntArray:
     """Return the tenth of the samples that each one's number is in, 0 … 9; equal numbers are in one tenth."""
     lower = np.searchsorted(np.sort(outcome.values), outcome.values)
     return np.asarray(lower * 10 // len(outcome.values), dtype=np.int64)

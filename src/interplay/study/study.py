@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
-
-import numpy as np
+from typing import Any, cast
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice
@@ -14,23 +12,23 @@ from interplay.study.clustered_samples import warn_of_clusters
 from interplay.study.columns import decision_column
 from interplay.study.comparisons import Comparison, make_comparisons
 from interplay.study.covariates import Covariates, make_covariates
+from interplay.study.design import Design
 from interplay.study.fingerprint import data_fingerprint
-from interplay.study.full_model import MODEL_NAMES, FullModel, null_residuals
+from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups, in_order, make_groups
 from interplay.study.named_columns import take_named
 from interplay.study.offset import make_offset
-from interplay.study.outcomes.classes import DECISION_CHOICES, DecisionClasses, decision_classes, one_class
+from interplay.study.outcomes.classes import DECISION_CHOICES, decision_classes, one_class
 from interplay.study.outcomes.event_values import named_event
 from interplay.study.outcomes.numbers import (
     SCALE_CHOICES,
-    NumberOutcome,
     about_numbers,
     decision_numbers,
     is_number,
     note_on_counts,
     number_outcome,
 )
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import ClassTarget, Outcome, ScoreTarget, Target
 from interplay.study.outcomes.times import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
 from interplay.study.strata import Strata, make_strata
 from interplay.study.subsets import RowSubset
@@ -47,7 +45,7 @@ class Study:
         The variables: columns of X that are not named for another purpose.
     y : object
         The outcome as it was given; the residuals of times that may be censored; None where only classes are known.
-    outcome : DecisionClasses or NumberOutcome
+    outcome : ClassTarget or ScoreTarget
         The outcome as it was given; residuals of times. Without an outcome, all samples are of one class. With
         covariates or an offset, comparisons have its residuals.
     strata : Strata, optional
@@ -67,7 +65,7 @@ class Study:
 
     table: Table
     y: Any
-    outcome: Outcome
+    outcome: Target
     strata: Strata | None = None
     groups: Groups | None = None
     covariates: Covariates | None = None
@@ -83,14 +81,14 @@ class Study:
         return self.table.n_samples
 
     @property
-    def classes(self) -> DecisionClasses:
+    def classes(self) -> ClassTarget:
         """The outcome, where it is classes."""
-        assert isinstance(self.outcome, DecisionClasses)
+        assert isinstance(self.outcome, ClassTarget)
         return self.outcome
 
     def asked_outcome(self, decision_divisions: int | None) -> dict[str, Any]:
         """Return the arguments about the outcome for the record: its kind, how it was cut, or how it is compared."""
-        if isinstance(self.outcome, NumberOutcome):
+        if isinstance(self.outcome, ScoreTarget):
             return {"decision": self.outcome.kind, "decision_divisions": None, "scale": self.outcome.scale}
         was_cut = self.outcome.kind == "continuous" and decision_divisions is None  # times
         return {
@@ -108,19 +106,17 @@ class Study:
         """The model of times, covariates and offset, which has the last word; None without any of these."""
         if self.covariates is None and self.offset is None and self.survival is None:
             return None
-        outcome: Outcome | Survival = self.outcome if self.survival is None else self.survival
-        none = np.empty((self.n_samples, 0))
-        design = none if self.covariates is None else self.covariates.smooth(outcome.n_informative)
-        if isinstance(outcome, NumberOutcome):
-            if self.offset is not None:
-                outcome = number_outcome(outcome.values - self.offset, self.strata, scale=outcome.scale)
-            return FullModel(outcome, design, None, self.strata)
-        return FullModel(outcome, design, self.offset, self.strata)
+        outcome = cast("Outcome", self.outcome) if self.survival is None else self.survival
+        return FullModel.of(outcome, self.design)
+
+    @property
+    def design(self) -> Design:
+        return Design(self.n_samples, self.strata, self.groups, self.covariates, self.offset)
 
     def check_offset(self) -> None:
         """Refuse an offset for more than two classes."""
         outcome = self.outcome
-        if self.offset is None or self.survival is not None or not isinstance(outcome, DecisionClasses):
+        if self.offset is None or self.survival is not None or not isinstance(outcome, ClassTarget):
             return
         if outcome.n_classes > 2:
             raise ValueError(
@@ -132,18 +128,18 @@ class Study:
         """Keep some of the samples; numbers are cut or ranked anew, and times have residuals, from these alone."""
         strata = None if self.strata is None else self.strata.of_samples(rows)
         survival = None if self.survival is None else self.survival.of_samples(rows)
-        outcome: Outcome = self.outcome
+        outcome: Target = self.outcome
         y: Any
         if survival is not None:
-            y = survival.residuals()
+            y = survival.martingale_residuals()
         else:
             column = decision_column(self.y)
             y = replace(column, read=lambda: column.read()[rows])
-        if isinstance(outcome, NumberOutcome):
+        if isinstance(outcome, ScoreTarget):
             outcome = (
                 number_outcome(outcome.values[rows], strata, scale=outcome.scale)
                 if survival is None
-                else null_residuals(survival, strata)
+                else FullModel(survival, Design(len(rows), strata)).residuals()
             )
         elif survival is not None:
             outcome = survival_classes(survival, decision="auto", decision_divisions=outcome.n_classes - 1)
@@ -182,7 +178,7 @@ class Study:
             "data_fingerprint": self.fingerprint(n_threads=n_threads),
             "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
         }
-        if isinstance(self.outcome, NumberOutcome):
+        if isinstance(self.outcome, ScoreTarget):
             about["outcome"] = about_numbers(self.outcome) | ({"note": self.note} if self.note else {})
         return about | self.model_record()
 
@@ -194,7 +190,7 @@ class Study:
         if self.offset is not None:
             about["offset"] = True
         if self.model is not None:
-            about["model"] = MODEL_NAMES[self.model.kind]
+            about["model"] = self.model.outcome.model_name
         if self.survival is not None:
             times = self.survival
             about["survival"] = {"n_events": int(times.event.sum()), "last": float(times.time.max())}
@@ -257,15 +253,19 @@ def make_study(
         "decision_divisions": 1 if decision_divisions is None else decision_divisions,
     }
     note = ""
-    outcome: Outcome
+    outcome: Target
     if survival_pair is not None:
         survival = make_survival(
             y, event, n_samples=n_samples, entry=entry, event_name=event_name, event_value=event_value
         )
-        y = survival.residuals()
+        y = survival.martingale_residuals()
         if decision == "classes":
             raise ValueError("decision='classes' does not go with times: leave it out")
-        outcome = null_residuals(survival, strata) if decision_divisions is None else survival_classes(survival, **how)
+        outcome = (
+            FullModel(survival, Design(n_samples, strata)).residuals()
+            if decision_divisions is None
+            else survival_classes(survival, **how)
+        )
     elif y is None and not needs_outcome:
         outcome = one_class(n_samples)
     elif decision_divisions is None and is_number(y, decision):

@@ -8,11 +8,10 @@ import statsmodels.api as sm
 from scipy.stats import chi2, kstest
 
 import r_survival as r
+from full_models import full_model
 from interplay.models.cox import fit_cox, martingale_residuals
-from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.survival.cox_score_test import CoxScoreTest
 from interplay.statistics.survival.cox_test import hazard_ratios, nested_cox_test
-from interplay.study.full_model import FullModel
 from interplay.study.outcomes.times import Survival
 
 
@@ -175,7 +174,7 @@ class TestLikelihoodRatio:
         time, event, design, _, rng = drawn()
         part, own, entry = rng.integers(0, 2, 300), rng.integers(0, 3, 300), time * 0.1
         parts, cells = (np.eye(n)[each] for n, each in ((2, part), (6, part * 3 + own)))
-        found, df = likelihood_ratio(FullModel(Survival(time, event, entry), design), parts, cells)
+        found, df = full_model(Survival(time, event, entry), design).likelihood_ratio(parts, cells)
         fits = [
             sm.PHReg(time, np.column_stack([each[:, 1:], design]), status=event * 1, entry=entry, ties="efron")
             .fit(disp=0)

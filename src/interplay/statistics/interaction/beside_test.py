@@ -8,21 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, in_unit, numbered
-from interplay.models.classes import class_likelihood_ratio
+from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.models.linear import cell_columns, independent_columns
-from interplay.statistics.model_fit import linear_ratio
-from interplay.statistics.number_interaction.f_test import fewest_in_cell
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
-
-#: Residuals beyond so many of their standard deviations, by the median, are clipped where values are tested.
-_CLIPPED_AT = 2.5
-_CLIPPING_ROUNDS = 20
-
-#: The standard deviation of a normal distribution is so many times its median absolute deviation.
-_MAD_TO_SD = 1.4826
+from interplay.study.outcomes.outcome import Target
 
 
 class NestedModels(NamedTuple):
@@ -48,7 +36,7 @@ class NestedModels(NamedTuple):
 
 
 def nested_models(
-    outcome: Outcome,
+    outcome: Target,
     levels: IntArray,
     columns: FloatArray,
     *,
@@ -63,7 +51,7 @@ def nested_models(
 
     Parameters
     ----------
-    outcome : DecisionClasses or NumberOutcome
+    outcome : ClassTarget or ScoreTarget
         Of all samples.
     levels : (k, n_known) int64
         Levels of the members.
@@ -79,8 +67,8 @@ def nested_models(
         smaller, larger = _products(dosages, stratum)
         return models_of(np.hstack([smaller, columns]), larger, known)
     cells = cells_of(levels, stratum)
-    if isinstance(outcome, NumberOutcome):
-        rows = np.flatnonzero(np.bincount(cells)[cells] >= fewest_in_cell(outcome.values))
+    if outcome.fewest_in_cell > 1:
+        rows = np.flatnonzero(np.bincount(cells)[cells] >= outcome.fewest_in_cell)
         levels, columns, known, cells = levels[:, rows], columns[rows], known[rows], cells[rows]
         stratum = None if stratum is None else stratum[rows]
     if not len(known):
@@ -93,77 +81,6 @@ def models_of(smaller: FloatArray, more: FloatArray, rows: IntArray) -> NestedMo
     """Return two models by their columns, those of the smaller one and those that the larger one has beside."""
     smaller = independent_columns(smaller)
     return NestedModels(independent_columns(np.hstack([smaller, more])), smaller.shape[1], rows)
-
-
-def interaction_beside(outcome: Outcome, models: NestedModels) -> tuple[float, int]:
-    """Test whether the levels of a tuple interact: by logistic, multinomial, or linear models of scores.
-
-    Returns
-    -------
-    chi2 : float
-        Twice the difference of log-likelihoods; of numbers, F on the scale of χ².
-    df : int
-    """
-    if isinstance(outcome, NumberOutcome):
-        return linear_ratio(outcome.scores[models.rows], models.columns, models.n_smaller)
-    return _of_classes(outcome.codes[models.rows], models)
-
-
-def probits_beside(
-    outcome: DecisionClasses, models: NestedModels, offset: FloatArray | None = None
-) -> tuple[float, int]:
-    """Test the same for two classes with probits in the place of log odds, of which an `offset` may be known."""
-    # A logit is about 1.7 times as large as the probit of the same probability.
-    known = None if offset is None else offset[models.rows] / 1.7
-    return _of_classes(outcome.codes[models.rows], models, probit=True, offset=known)
-
-
-def values_beside(outcome: NumberOutcome, models: NestedModels) -> tuple[float, int]:
-    """Test the same for the values of numbers as they were given.
-
-    Residuals of the smaller model are clipped (Huber's pseudo-values), so that outliers do not hide an effect.
-    """
-    values = outcome.values[models.rows]
-    finite = np.isfinite(values)
-    if not finite.all():
-        kept = models.columns[finite]
-        models, values = (
-            models_of(kept[:, : models.n_smaller], kept[:, models.n_smaller :], models.rows),
-            values[finite],
-        )
-    if not len(values) or models.df <= 0:
-        return 0.0, 0
-    values, _ = in_unit(values)
-    clipped = _clipped(values - np.median(values), models.columns[:, : models.n_smaller])
-    return linear_ratio(clipped, models.columns, models.n_smaller)
-
-
-def _of_classes(
-    codes: IntArray, models: NestedModels, *, probit: bool = False, offset: FloatArray | None = None
-) -> tuple[float, int]:
-    n_classes = int(codes.max(initial=0)) + 1
-    df = models.df * (n_classes - 1)
-    if df <= 0:
-        return 0.0, 0
-    ratio = class_likelihood_ratio(codes, models.columns, models.n_smaller, n_classes, probit=probit, offset=offset)
-    return ratio, df
-
-
-def _clipped(values: FloatArray, columns: FloatArray) -> FloatArray:
-    """Move values to where their residuals in a model of the columns are clipped."""
-    basis = np.linalg.qr(columns)[0]
-    moved = values
-    for _ in range(_CLIPPING_ROUNDS):
-        fitted = basis @ (basis.T @ moved)
-        residuals = values - fitted
-        limit = _CLIPPED_AT * _MAD_TO_SD * float(np.median(np.abs(residuals)))
-        if limit <= 0:  # most samples have one value
-            return values
-        again = fitted + np.clip(residuals, -limit, limit)
-        if np.abs(again - moved).max() <= 1e-6 * limit:
-            return again
-        moved = again
-    return moved
 
 
 def _products(dosages: Sequence[FloatArray], stratum: IntArray | None) -> tuple[FloatArray, FloatArray]:

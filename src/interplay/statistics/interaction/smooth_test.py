@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.statistics.interaction.beside_test import (
-    interaction_beside,
-    nested_models,
-    probits_beside,
-    values_beside,
-)
+from interplay.statistics.interaction.beside_test import nested_models
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
-from interplay.statistics.model_fit import likelihood_ratio
 from interplay.statistics.smooth_columns import smooth_columns
 from interplay.study.full_model import FullModel
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
-from interplay.study.outcomes.times import Survival
+from interplay.study.outcomes.outcome import Outcome, Target
 
 #: The level on the other scale, as a share of the significance level. With 1, additive effects that one scale bends are
 #: called an interaction in 3.3 % of tables, beside the errors that the search makes elsewhere.
@@ -27,7 +20,7 @@ OTHER_SCALE_SHARE = 0.1
 
 
 def smooth_test(
-    outcome: Outcome,
+    outcome: Target,
     levels: IntArray,
     splines: Sequence[FloatArray | None],
     *,
@@ -59,19 +52,14 @@ def smooth_test(
     if model is not None:
         columns = np.hstack([columns, model.columns() if known is None else model.columns()[known]])
     models = nested_models(outcome, levels, columns, known=known, stratum=stratum, dosages=dosages)
-    if model is None:
-        found = interaction_beside(outcome, models)
+    smaller, larger = models.columns[:, : models.n_smaller], models.columns[:, models.n_smaller :]
+    if model is not None:
+        found = model.likelihood_ratio(smaller, larger, models.rows) if len(models.rows) else (0.0, 0)
+        modelled, offset = model.outcome, model.design.offset
     else:
-        smaller, larger = models.columns[:, : models.n_smaller], models.columns[:, models.n_smaller :]
-        found = likelihood_ratio(model, smaller, larger, models.rows) if len(models.rows) else (0.0, 0)
-        if isinstance(model.outcome, Survival):
-            return found, None
-        if isinstance(model.outcome, NumberOutcome):
-            outcome = model.outcome  # without the offset
-    if isinstance(outcome, NumberOutcome):
-        return found, values_beside(outcome, models) if outcome.scale == "ranks" else None
-    offset = None if model is None else model.offset
-    return found, probits_beside(outcome, models, offset) if outcome.n_classes == 2 else None
+        modelled, offset = cast("Outcome", outcome), None  # without a model it is a target itself
+        found = modelled.nested_ratio(models.columns, models.n_smaller, models.rows)
+    return found, modelled.ratio_on_other_scale(models.columns, models.n_smaller, models.rows, offset)
 
 
 def smooth_log_p(p_values: FloatArray, on_other_scale: Sequence[tuple[float, int] | None], level: float) -> FloatArray:

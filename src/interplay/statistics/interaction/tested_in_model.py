@@ -12,10 +12,8 @@ from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.statistics.interaction.beside_test import nested_models
 from interplay.statistics.interaction.model_test import ModelTest, model_test
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
-from interplay.statistics.model_fit import coefficients_of
-from interplay.study.full_model import FullModel, of_samples
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.full_model import FullModel
+from interplay.study.outcomes.outcome import ScoreTarget, Target
 from interplay.study.outcomes.times import Survival
 
 
@@ -40,7 +38,7 @@ class TupleSamples(NamedTuple):
 
 def tuple_in_model(
     model: FullModel,
-    outcome: Outcome,
+    outcome: Target,
     samples: TupleSamples,
     n_levels: IntArray,
     *,
@@ -53,7 +51,7 @@ def tuple_in_model(
     ----------
     model : FullModel
         Of all samples.
-    outcome : DecisionClasses or NumberOutcome
+    outcome : ClassTarget or ScoreTarget
         Of all samples, as it is shown.
     n_levels : (k,) int64
         Of the members.
@@ -89,7 +87,7 @@ def with_model_tests(
     tested: TupleTests,
     found: Sequence[ModelTest],
     model: FullModel,
-    outcome: Outcome,
+    outcome: Target,
     alone: Callable[[TupleTests], FloatArray],
     *,
     n_discretizations: int = 1,
@@ -131,7 +129,7 @@ def with_model_tests(
         # Differences of mean residuals are no log hazard ratios.
         none = {"cell_effect": unknown, "cell_low": unknown, "cell_high": unknown}
         return tested.of_other_kind("times", **common, **robust, **none, estimate_alone=alone(tested))
-    assert isinstance(outcome, NumberOutcome)
+    assert isinstance(outcome, ScoreTarget)
     values, unit = in_unit(outcome.values)
     spread = float(values.std(ddof=1)) if np.isfinite(values).all() else np.nan
     of_numbers = {"statistic": f, "method": tested.method, "estimate_sd": effect / unit / spread}
@@ -161,8 +159,8 @@ def hazards_alone(
             if (v, d) not in known:
                 levels = levels_of(v, d)
                 rows = np.flatnonzero((levels >= 0) & (levels < 2))
-                here = model if len(rows) == model.n_samples else of_samples(model, rows)
+                here = model if len(rows) == model.n_samples else model.of_samples(rows)
                 column = levels[rows, np.newaxis].astype(np.float64)
-                known[v, d] = float(coefficients_of(here, column).estimate[0])
+                known[v, d] = float(here.coefficients(column).estimate[0])
             alone[row, place] = known[v, d]
     return alone

@@ -9,7 +9,6 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.number_interaction.cell_moments import CellMoments
 from interplay.statistics.number_interaction.departure import MAX_CONTRASTS
-from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
 from interplay.statistics.number_interaction.interaction_contrasts import (
     by_pattern,
     contrast_values,
@@ -18,6 +17,7 @@ from interplay.statistics.number_interaction.interaction_contrasts import (
     n_contrasts,
 )
 from interplay.statistics.number_interaction.robust_test import mean_variances
+from interplay.study.outcomes.outcome import FEWEST_IN_CELL
 
 #: With less than this share of its variance left, H0 fits the mean of a cell exactly.
 _FREE_VARIANCE = 1e-9

@@ -11,35 +11,10 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.beta_tail import log_f_tail
 from interplay.statistics.number_interaction.cell_moments import CellMoments
 from interplay.statistics.number_interaction.departure import departure, departure_at_most
-
-#: Cells of fewer samples are left out of the hypothesis; the spread within them still counts. Measured on pairs of
-#: genotypes without an interaction, N = 200 and 1000: with normal scores of a continuous outcome F holds for cells of
-#: any size. Where 80 % of the outcome is one value, p-values below 1e-5 are 15 times (cells of one sample), 5 times
-#: (five) and twice (ten) as frequent as they should be. Variances that the variance of each cell enters need as many:
-#: with cells of two samples, robust p-values below 1e-4 are 18 times as frequent, with five at most 3 times.
-FEWEST_IN_CELL = 5
-
-
-#: Of samples with another score than the most frequent one, so many are expected in a cell.
-_FEWEST_OTHERS = 2.5
+from interplay.study.outcomes.outcome import FEWEST_IN_CELL
 
 #: Bounds of ln p are compared with a bar up to this.
 _NEAR = 1e-6
-
-
-def fewest_in_cell(scores: FloatArray) -> int:
-    """Return the samples that a cell needs: `FEWEST_IN_CELL`, and more where most samples have one score.
-
-    With 80 % equal values, cells of ten samples have twice as many p-values below 1e-5 as they should, cells of five
-    samples five times as many.
-
-    Examples
-    --------
-    >>> fewest_in_cell(np.arange(10.0)), fewest_in_cell(np.array([0.0] * 8 + [1.0, 2.0]))
-    (5, 13)
-    """
-    others = 1 - float(np.unique(scores, return_counts=True)[1].max()) / len(scores)
-    return max(FEWEST_IN_CELL, int(np.ceil(_FEWEST_OTHERS / others - 1e-9))) if others > 0 else FEWEST_IN_CELL
 
 
 class FTest(NamedTuple):

@@ -17,10 +17,11 @@ from interplay.statistics.number_interaction.effect import (
     largest_residual,
     none_of,
 )
-from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL, FTest, f_log_p_below, f_test
+from interplay.statistics.number_interaction.f_test import FTest, f_log_p_below, f_test
 from interplay.statistics.number_interaction.number_gains import number_gains
 from interplay.statistics.number_interaction.robust_test import robust_test
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers
+from interplay.study.outcomes.outcome import FEWEST_IN_CELL
 
 
 def first_test(

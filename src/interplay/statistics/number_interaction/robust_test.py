@@ -15,13 +15,14 @@ import numpy as np
 from interplay.base.arrays import FloatArray
 from interplay.statistics.number_interaction.cell_moments import CellMoments
 from interplay.statistics.number_interaction.departure import MAX_CONTRASTS
-from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL, f_log_p
+from interplay.statistics.number_interaction.f_test import f_log_p
 from interplay.statistics.number_interaction.interaction_contrasts import (
     by_pattern,
     contrast_values,
     contrasts_between,
     n_contrasts,
 )
+from interplay.study.outcomes.outcome import FEWEST_IN_CELL
 
 
 class RobustTest(NamedTuple):

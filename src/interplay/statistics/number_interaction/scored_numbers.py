@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray
-from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL, fewest_in_cell
 from interplay.statistics.number_interaction.scale_words import OTHER_SCALE
-from interplay.study.outcomes.numbers import NumberOutcome, number_outcome
+from interplay.study.outcomes.numbers import number_outcome
+from interplay.study.outcomes.outcome import FEWEST_IN_CELL, ScoreTarget
 from interplay.study.strata import Strata
 
 
@@ -34,7 +34,7 @@ class ScoredNumbers(NamedTuple):
     fewest: int = FEWEST_IN_CELL
 
 
-def scored_numbers(outcome: NumberOutcome, strata: Strata | None) -> ScoredNumbers:
+def scored_numbers(outcome: ScoreTarget, strata: Strata | None) -> ScoredNumbers:
     """Return an outcome as tests need it; ranks are those within strata.
 
     Examples
@@ -46,4 +46,4 @@ def scored_numbers(outcome: NumberOutcome, strata: Strata | None) -> ScoredNumbe
     other = None
     if outcome.scale == "values" or bool(np.isfinite(outcome.values).all()):
         other = number_outcome(outcome.values, strata, scale=OTHER_SCALE[outcome.scale]).scores
-    return ScoredNumbers(outcome.scores, outcome.values, other, fewest_in_cell(outcome.values))
+    return ScoredNumbers(outcome.scores, outcome.values, other, outcome.fewest_in_cell)

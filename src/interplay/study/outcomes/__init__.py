@@ -2,7 +2,7 @@
 
 ::
 
-    outcome.py           an outcome as it is compared
+    outcome.py           what every outcome can do; ClassTarget, ScoreTarget: what engines know of it
     classes.py           y                    → DecisionClasses  (n_samples,): labels as they are, numbers cut by rank
     numbers.py           y                    → NumberOutcome    (n_samples,): numbers, not cut, and their scores
     times.py             (time, event)        → Survival; DecisionClasses where its residuals shall be cut

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import check_choice, check_encodable, check_int, shown
 from interplay.base.user_warnings import warn
+from interplay.models.classes import class_likelihood, class_likelihood_ratio, fit_classes
 from interplay.study.columns import (
     EXACT_FLOAT_LIMIT,
     Column,
@@ -20,7 +20,18 @@ from interplay.study.columns import (
     check_length,
     decision_column,
 )
+from interplay.study.design import Design
 from interplay.study.number_texts import stands_for_missing, tidy
+from interplay.study.outcomes.outcome import (
+    ClassTarget,
+    Coefficients,
+    Fits,
+    Fitted,
+    Outcome,
+    ScoreTarget,
+    check_left,
+    standardised,
+)
 from interplay.study.rank_thresholds import even_ranks
 from interplay.study.strata import Strata
 
@@ -37,46 +48,86 @@ MIN_CLASS_SIZE = 2
 
 
 @dataclass(frozen=True)
-class DecisionClasses:
-    """The decision, as classes numbered from 0.
+class DecisionClasses(ClassTarget, Outcome):
+    """The decision, as classes numbered from 0: a target as it is."""
 
-    Attributes
-    ----------
-    codes : (n_samples,) int64
-        Class of each sample, 0 … n_classes − 1.
-    labels : list
-        The user's names of the classes, in the order of the numbers.
-    kind : str
-        "classes" or "continuous" (then the classes are ranges of ranks).
-    """
+    model_kind: ClassVar[str] = "logistic"
+    model_name: ClassVar[str] = "logistic"
 
-    codes: IntArray
-    labels: list[Any]
-    kind: str = "classes"
+    def of_samples(self, rows: IntArray) -> DecisionClasses:
+        return DecisionClasses(self.codes[rows], self.labels, self.kind)
 
-    @property
-    def exchanged(self) -> IntArray:
-        """What relabelings exchange, (n_samples,): the classes."""
-        return self.codes
+    def residuals(self, columns: FloatArray, design: Design, *, has_more: bool = False) -> ScoreTarget:
+        """Return the residuals of a logistic model; several classes are compared one by one."""
+        assert self.n_classes == 2
+        p = fit_classes(self.codes, columns, 2, offset=design.offset).probabilities[:, 1]
+        left = self.codes - p
+        check_left(left, self.codes.astype(np.float64))
+        variances = p * (1 - p)
+        return standardised("logistic", left, columns, variances, variances * (1 - 2 * p))
 
-    @property
-    def n_classes(self) -> int:
-        return len(self.labels)
-
-    @property
-    def df(self) -> int:
-        """Degrees of freedom of the outcome: of a gain, times those of the variable and the cells of its partners."""
-        return self.n_classes - 1
+    def responses(self, design: Design) -> FloatArray:
+        if design.offset is not None:
+            return super().responses(design)
+        return np.asarray(self.codes[:, np.newaxis] == np.arange(1, self.n_classes), dtype=np.float64)
 
     @property
     def n_informative(self) -> int:
-        """What the number of columns of a model is measured by: samples of the rarest class."""
         return int(self.sizes.min())
 
-    @cached_property
-    def sizes(self) -> IntArray:
-        """Samples in each class, (n_classes,)."""
-        return np.bincount(self.codes, minlength=self.n_classes).astype(np.int64)
+    def fits(self, design: Design, rows: IntArray | None = None) -> Fits:
+        every = slice(None) if rows is None else rows
+        return _ClassFits(self.codes[every], self.n_classes, None if design.offset is None else design.offset[every])
+
+    def coefficients(self, columns: FloatArray, design: Design, clusters: IntArray | None = None) -> Coefficients:
+        assert self.n_classes == 2
+        fit = fit_classes(self.codes, columns, 2, offset=design.offset)
+        return Coefficients(fit.coefficients[0], fit.covariance)
+
+    def effects(self, columns: FloatArray, design: Design, clusters: IntArray | None = None) -> Coefficients | None:
+        return self.coefficients(columns, design) if self.n_classes == 2 else None
+
+    def nested_ratio(self, columns: FloatArray, n_smaller: int, rows: IntArray) -> tuple[float, int]:
+        return _class_ratio(self.codes[rows], columns, n_smaller)
+
+    def ratio_on_other_scale(
+        self, columns: FloatArray, n_smaller: int, rows: IntArray, offset: FloatArray | None
+    ) -> tuple[float, int] | None:
+        """Compare models of two classes with probits in the place of log odds, of which an `offset` may be known."""
+        if self.n_classes > 2:
+            return None
+        # A logit is about 1.7 times as large as the probit of the same probability.
+        known = None if offset is None else offset[rows] / 1.7
+        return _class_ratio(self.codes[rows], columns, n_smaller, probit=True, offset=known)
+
+
+def _class_ratio(
+    codes: IntArray, columns: FloatArray, n_smaller: int, *, probit: bool = False, offset: FloatArray | None = None
+) -> tuple[float, int]:
+    n_classes = int(codes.max(initial=0)) + 1
+    df = (columns.shape[1] - n_smaller) * (n_classes - 1)
+    if df <= 0:
+        return 0.0, 0
+    return class_likelihood_ratio(codes, columns, n_smaller, n_classes, probit=probit, offset=offset), df
+
+
+class _ClassFits(Fits):
+    """Logistic models, multinomial ones of more than two classes."""
+
+    def __init__(self, codes: IntArray, n_classes: int, offset: FloatArray | None) -> None:
+        self._codes, self._n_classes, self._offset = codes, 2, offset
+        if n_classes > 2:  # some samples may lack a class
+            self._codes = numbered(codes)
+            self._n_classes = max(int(self._codes.max(initial=0)) + 1, 2)
+        self.n_each = self._n_classes - 1
+
+    def fit(self, columns: FloatArray, smaller: Fitted | None = None) -> Fitted:
+        m = columns.shape[1]
+        start = np.zeros((self._n_classes - 1, m))
+        if smaller is not None:
+            start[:, : smaller.start.shape[1]] = smaller.start
+        value, b = class_likelihood(self._codes, columns, self._n_classes, start=start, offset=self._offset)
+        return Fitted(value, m, b)
 
 
 def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision_divisions: int = 1) -> DecisionClasses:
@@ -235,7 +286,7 @@ def _check_classes(classes: DecisionClasses) -> None:
         )
 
 
-def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> None:
+def check_strata(strata: Strata, classes: ClassTarget, what: str = "y") -> None:
     """Refuse strata that determine the classes; warn of single strata that do. `what` names the outcome in messages."""
     counts = np.zeros((strata.n_strata, classes.n_classes), dtype=np.int64)
     np.add.at(counts, (strata.codes, classes.codes), 1)

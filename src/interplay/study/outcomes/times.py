@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.beta_tail import log_f_tail
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
-from interplay.models.cox import martingale_residuals
+from interplay.models.cox import fit_in_risk_sets, martingale_residuals, sandwich_covariance
+from interplay.models.linear import with_dependent
+from interplay.models.risk_sets import RiskSets
 from interplay.study.columns import ColumnKind, check_length, decision_column
+from interplay.study.design import Design
 from interplay.study.outcomes.classes import DecisionClasses, decision_classes
 from interplay.study.outcomes.event_values import observed_events
-from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.outcome import (
+    NO_ESTIMATE,
+    Coefficients,
+    Fits,
+    Fitted,
+    Outcome,
+    ScoreTarget,
+    SecondTest,
+    Target,
+    check_left,
+    standardised,
+)
+from interplay.study.outcomes.words import TIMES, Words
 from interplay.study.table import Table
 
 #: Fewer events carry no information about the variables.
@@ -36,7 +52,7 @@ _EVENT = re.compile(
 
 
 @dataclass(frozen=True, eq=False)
-class Survival:
+class Survival(Outcome):
     """Times, and whether the event was seen at them.
 
     Attributes
@@ -54,9 +70,13 @@ class Survival:
     event: BoolArray
     entry: FloatArray | None = None
 
+    model_kind: ClassVar[str] = "cox"
+    model_name: ClassVar[str] = "Cox"
+    counted: ClassVar[str] = "events"
+    words: ClassVar[Words] = TIMES
+
     @property
     def n_informative(self) -> int:
-        """What the number of columns of a model is measured by: events."""
         return int(self.event.sum())
 
     def is_of(self, n_samples: int) -> bool:
@@ -68,7 +88,7 @@ class Survival:
         """Return the times of some samples."""
         return Survival(self.time[rows], self.event[rows], None if self.entry is None else self.entry[rows])
 
-    def residuals(
+    def martingale_residuals(
         self,
         *,
         columns: FloatArray | None = None,
@@ -90,12 +110,91 @@ class Survival:
 
         Examples
         --------
-        >>> Survival(np.array([1.0, 2.0, 3.0]), np.array([True, False, True])).residuals().round(3).tolist()
+        >>> Survival(np.array([1.0, 2.0, 3.0]), np.array([True, False, True])).martingale_residuals().round(3).tolist()
         [0.667, -0.333, -0.333]
         """
         return martingale_residuals(
             self.time, self.event, columns=columns, entry=self.entry, strata=strata, offset=offset, ties=ties
         )
+
+    def residuals(self, columns: FloatArray, design: Design, *, has_more: bool = False) -> ScoreTarget:
+        # Hazards have no constant.
+        left = self.martingale_residuals(
+            columns=columns[:, design.n_constants :], strata=design.stratum, offset=design.offset
+        )
+        # Events of a sample are Poisson, given the hazard: expected events are their variance and third moment.
+        expected = self.event - left
+        check_left(left, self.event.astype(np.float64))
+        return standardised("cox", left, columns, expected, expected)
+
+    def fits(self, design: Design, rows: IntArray | None = None) -> Fits:
+        every = slice(None) if rows is None else rows
+        times = self if rows is None else self.of_samples(rows)
+        strata = None if design.strata is None else design.strata.codes[every]
+        return _CoxFits(times._risk_sets(strata), None if design.offset is None else design.offset[every])
+
+    def _risk_sets(self, strata: IntArray | None) -> RiskSets:
+        return RiskSets(self.time, self.event, entry=self.entry, strata=strata)
+
+    def coefficients(self, columns: FloatArray, design: Design, clusters: IntArray | None = None) -> Coefficients:
+        n, sets = design.n_constants, self._risk_sets(design.stratum)
+        fit = fit_in_risk_sets(sets, columns[:, n:], design.offset)
+        robust = None if clusters is None else sandwich_covariance(sets, columns[:, n:], fit, clusters)
+        m, places = columns.shape[1], np.arange(n, columns.shape[1])
+        estimate, covariance = with_dependent(fit.coefficients, fit.covariance, places, m)
+        if robust is not None:
+            robust = with_dependent(fit.coefficients, robust, places, m)[1]
+        return Coefficients(estimate, covariance, robust=robust)
+
+    def second_test(
+        self, design: Design, smaller: FloatArray, larger: FloatArray, rows: IntArray, groups: IntArray | None
+    ) -> SecondTest:
+        """Return ln p of Wald's test with Lin and Wei's variances; NaN without finite estimates."""
+        is_part = len(rows) < design.n_samples
+        here, of_here = (self.of_samples(rows), design.of_samples(rows)) if is_part else (self, design)
+        clusters = np.arange(len(rows)) if groups is None else groups[rows]
+        known, n_inner = of_here.columns(), smaller.shape[1] + larger.shape[1]
+        fit = here.coefficients(np.hstack([known, smaller, larger]), of_here, clusters)
+        fit = fit.of_columns(slice(known.shape[1], None))
+        assert fit.robust is not None
+        added = np.arange(smaller.shape[1], n_inner)
+        added = added[np.isfinite(np.diag(fit.covariance)[added])]
+        # A cell without events has a coefficient that grows without end, of which no variance is known.
+        if not len(added) or float(np.diag(fit.covariance)[added].max()) > NO_ESTIMATE**2:
+            return SecondTest()
+        covariance = np.linalg.pinv(fit.robust[np.ix_(added, added)], hermitian=True)
+        wald = float(fit.estimate[added] @ covariance @ fit.estimate[added])
+        n_free = max(self.n_counted(rows) - design.columns().shape[1] - n_inner, 1)
+        n_free = n_free if groups is None else min(n_free, len(np.unique(clusters)) - 1)
+        return SecondTest(robust_log_p=float(log_f_tail(wald / len(added), len(added), max(n_free, 1))))
+
+    def ratio_log_p(self, chi2: float, df: int, rows: IntArray, n_columns: int) -> float:
+        return _log_p_of_events(chi2, df, self.n_counted(rows) - n_columns)
+
+    def n_counted(self, rows: IntArray) -> int:
+        return int(self.event[rows].sum())
+
+
+class _CoxFits(Fits):
+    """Cox's models, by partial likelihood."""
+
+    def __init__(self, sets: RiskSets, offset: FloatArray | None) -> None:
+        self._sets, self._offset = sets, offset
+
+    def fit(self, columns: FloatArray, smaller: Fitted | None = None) -> Fitted:
+        cox = fit_in_risk_sets(self._sets, columns, self._offset)
+        return Fitted(cox.log_likelihood, cox.rank, np.empty((0, columns.shape[1])))
+
+    def ratio_log_p(self, chi2: float, df: int, n_columns: int) -> float:
+        return _log_p_of_events(chi2, df, self._sets.n_events - n_columns)
+
+
+def _log_p_of_events(chi2: float, df: int, n_left: int) -> float:
+    """Return ln p of a likelihood ratio by F with as many degrees of freedom as there are events beyond columns.
+
+    With χ², 10 % of 320 tables of 300 times had a false pair at a level of 5 %.
+    """
+    return float(log_f_tail(chi2 / df, df, max(n_left, 1)))
 
 
 def split_survival(y: Any) -> tuple[Any, Any] | None:
@@ -178,7 +277,7 @@ def survival_classes(survival: Survival, *, decision: str, decision_divisions: i
     if decision == "classes":
         raise ValueError("decision='classes' does not go with times: leave it out, y=(time, event) is cut by rank")
     found = decision_classes(
-        survival.residuals(),
+        survival.martingale_residuals(),
         n_samples=len(survival.time),
         decision="continuous",
         decision_divisions=decision_divisions,
@@ -186,7 +285,7 @@ def survival_classes(survival: Survival, *, decision: str, decision_divisions: i
     return replace(found, labels=RISKS) if found.n_classes == 2 else found
 
 
-def warn_of_censoring(table: Table, y: Any, outcome: Outcome, *, name: str | None) -> None:
+def warn_of_censoring(table: Table, y: Any, outcome: Target, *, name: str | None) -> None:
     """Warn where `y` has the name of a time, and a column of X that of a censoring flag."""
     name = getattr(y, "name", None) if name is None else name
     if outcome.kind == "classes" or not isinstance(name, str) or not _TIME.search(name):

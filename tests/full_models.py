@@ -1,0 +1,11 @@
+"""Models of an outcome on columns of covariates, as tests of statistics need them."""
+
+from interplay.study.covariates import Covariates
+from interplay.study.design import Design
+from interplay.study.full_model import FullModel
+
+
+def full_model(outcome, columns, offset=None, strata=None):
+    """Return the model of an outcome on columns, (n_samples, n), an offset and strata."""
+    known = None if columns is None else Covariates([f"c{i}" for i in range(columns.shape[1])], columns)
+    return FullModel(outcome, Design(len(columns), strata, covariates=known, offset=offset))
