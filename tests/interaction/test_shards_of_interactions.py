@@ -140,3 +140,22 @@ def test_lists_of_groups_and_several_discretizations() -> None:
     X, y = rng.normal(size=(100, 6)), rng.integers(0, 2, 20)[groups]
     found = interplay.interactions(X, y, groups=groups, discretizations=6, top=15, n_permutations=39)
     assert len(set(found.table["members"])) == 15
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers", "times"])
+def test_discretizations_in_a_model(kind: str) -> None:
+    """The full model chooses the discretisation, in one call and in shards; p beside splines is that of finds alone."""
+    for seed, call in enumerate([{"max_p": 1.0}, {"top": 9}, {"p_adjust": "none"}, {"max_p": 1.0, "level": 0.3}]):
+        rng = np.random.default_rng(seed)
+        X, more = np.exp(rng.normal(size=(100, 6))), {"covariates": rng.normal(size=(100, 1))}
+        effect = (X[:, 0] > 1) * (X[:, 1] > 1) + 0.3 * X[:, 2]
+        y: Any = effect + rng.logistic(size=100)
+        if kind == "times":
+            y = rng.exponential(size=100) * np.exp(-effect), rng.random(100) < 0.8
+        y = (y > 1) + 0 if kind == "classes" else y
+        options: dict[str, Any] = {"discretizations": 3, "random_state": 0} | call | (more if kind == "classes" else {})
+        whole, parts = interplay.interactions(X, y, **options), merged(X, y, 3, **options)
+        assert whole.table["members"].tolist() == parts.table["members"].tolist()
+        for column in ("discretization", "log_p", "p_adjusted", "p_smooth"):
+            found, expected = (getattr(result.tested, column).tolist() for result in (parts, whole))
+            assert found == pytest.approx(expected, nan_ok=True), column

@@ -372,3 +372,18 @@ def test_the_summary_speaks_of_cuts_where_something_is_cut() -> None:
     assert "cut into" not in str(interplay.select(genotypes, y, dimensions=1, random_state=0))
     assert "numbers cut into 2 levels;" in str(interplay.select(numbers, y, dimensions=1, random_state=0))
     assert "cut into" not in str(interplay.select(numbers, y, dimensions=1, discrete=range(5), random_state=0))
+
+
+def test_saved_with_pairs_that_only_one_cut_may_explain(tmp_path):
+    """Triples of times with p > 1/3 were left out, and with them the cuts of pairs that were tested."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 8))
+    times = rng.exponential(size=200) / np.exp(1.2 * (X[:, 0] * X[:, 1] > 0)), rng.random(200) < 0.7
+    result = interplay.select(X, times, dimensions=3, discretizations=3, random_state=0)
+    result.save(tmp_path / "kept")
+    again = interplay.load(tmp_path / "kept")
+    assert again.table.equals(result.table)
+    (run,) = result.runs
+    assert {tuple(part) for part in run.tested[0].tuples.tolist()} >= {
+        tuple(sorted(members)) for members in run.tested[1].tuples[:, :2].tolist()
+    }

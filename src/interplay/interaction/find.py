@@ -17,6 +17,7 @@ from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.engines.choice import EngineChoice
 from interplay.interaction.beside_smooth import beside_smooth
+from interplay.interaction.best_discretization import best_discretizations
 from interplay.interaction.in_model import in_model, screen_cap
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.product_screen import check_products
@@ -124,6 +125,8 @@ def find_once(
                 inside = task.family.holds(screened.tuples)
                 tuples, where = screened.tuples[inside], screened.discretization[inside]
                 of_each = [tuples[where == d] for d in range(len(tables))]
+                if task.comparison.model is not None:  # residuals say little about which one is the best
+                    of_each = [np.unique(tuples, axis=0)] * len(tables)
             test = TestsOfScreen(
                 shown_tables,
                 of_each,
@@ -171,9 +174,9 @@ def shown_outcome(task: InteractionTask, coded: CodedComparison, tables: Tables)
 def _in_model(
     task: InteractionTask, coded: CodedComparison, n_threads: int, found: TupleTests, max_p: float
 ) -> TupleTests:
-    """Test tuples by the full model, and keep those with p ≤ `max_p`, by p-value."""
+    """Test tuples by the full model, and keep those with p ≤ `max_p`, each in its best discretisation, by p-value."""
     options: dict[str, Any] = {"omit_missing": task.omits_missing, "coding": task.coding, "n_threads": n_threads}
-    return in_model(found, coded, max_p=max_p, **options).by_p_value()
+    return best_discretizations(in_model(found, coded, max_p=max_p, **options)).by_p_value()
 
 
 def _beside_smooth(task: InteractionTask, coded: CodedComparison, wanted: TupleTests, n_threads: int) -> TupleTests:
@@ -285,6 +288,7 @@ class TestsOfScreen:
                 n_samples=self._n_samples,
                 n_wanted=self._n_wanted,
                 of_part=self._of_part,
+                of_each=self._by_model is not None,
                 n_threads=self._n_threads,
                 tell=tell,
             )

@@ -52,7 +52,7 @@ def in_model(
     assert model is not None
     n_discretizations = coded.coder.discretizations
     groups = None if coded.comparison.groups is None else coded.comparison.groups.codes
-    bar = np.log(max_p / n_discretizations)
+    bar = np.log(max_p / n_discretizations) if max_p < 1 else 0.0
     # A missing value that is left out is no level.
     n_levels = np.maximum(coded.coder.n_levels, 2) - (coded.has_missing_level & omit_missing)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from interplay.base.checks import shown
 from interplay.codes.tuple_counts import MAX_KEPT
-from interplay.interaction.best_discretization import best_of_each
+from interplay.interaction.best_discretization import best_discretizations
 from interplay.interaction.find import wanted_tuples
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.results.interactions import Interactions
@@ -20,7 +20,6 @@ from interplay.results.provenance import merged_record
 from interplay.results.saved import load
 from interplay.search.checkpoint import describe_difference
 from interplay.search.loop import Shard
-from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.survival.survival_curves import MAX_TUPLES
@@ -77,12 +76,15 @@ def merged_parts(parts: list[Interactions]) -> Interactions:
     first = parts[0]
     s = first.settings
     caps = PValueCaps(s["p_adjust"], s["level"], first.n_tests, s["max_p"], s["top"])
-    everything = _best_discretizations(TupleTests.joined([part.tested for part in parts]))
+    everything = best_discretizations(TupleTests.joined([part.tested for part in parts]))
     cap = _searched_up_to(caps, everything, [part.provenance["searched_up_to_p"] for part in parts])
     inside = everything.chosen(np.flatnonzero(everything.p_value <= cap)).by_p_value()
     adjust = partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)
+    inside = inside.adjusted(adjust)
+    # Parts test more tuples beside smooth effects than are significant in the whole.
+    smooth = np.where(inside.is_significant(caps.level), inside.smooth_log_p, np.nan)
     # A tuple that is significant only by cutting numbers stays listed, as it does where nothing is merged.
-    found = wanted_tuples(inside.adjusted(adjust), caps).smooth_judged(adjust, caps.level)
+    found = wanted_tuples(replace(inside, smooth_log_p=smooth), caps).smooth_judged(adjust, caps.level)
     variables = set(found.tuples.ravel().tolist())
     cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}
     counts = {(one.discretization, *one.members.tolist()): one for part in parts for one in part.counts}
@@ -101,13 +103,6 @@ def merged_parts(parts: list[Interactions]) -> Interactions:
         settings=s | {"shard": None},
         provenance=provenance,
     )
-
-
-def _best_discretizations(tested: TupleTests) -> TupleTests:
-    """Keep of every tuple the discretisation where χ², or F, gives it the smallest p-value, the first of equal ones."""
-    rows = np.column_stack([tested.discretization, tested.tuples])
-    log_p = chi2_log_tail(tested.statistic, tested.df) if tested.kind == "classes" else tested.log_p
-    return tested.chosen(best_of_each(rows, log_p))
 
 
 def _searched_up_to(caps: PValueCaps, found: TupleTests, of_parts: list[float]) -> float:

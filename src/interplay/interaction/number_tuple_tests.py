@@ -23,6 +23,7 @@ def make_number_tests(
     max_p: float,
     n_wanted: int | None = None,
     n_threads: int = 1,
+    of_each: bool = False,
     tell: Callable[[int], None] | None = None,
 ) -> TupleTests:
     """Test tuples, and return those that have p ≤ `max_p`, by p-value; parameters as in `make_tuple_tests`.
@@ -33,12 +34,15 @@ def make_number_tests(
     more = math.log(len(tables))
     bar = math.log(max_p) + ROUNDING - more if max_p < 1 else 0.0
     rows = np.concatenate([np.column_stack([np.full(len(some), d), some]) for d, some in enumerate(tuples)])
-    of_each = [one.log_p(some, at_most=bar, n_threads=n_threads) for one, some in zip(tables, tuples, strict=True)]
-    log_p = np.concatenate(of_each)
-    best = best_of_each(rows, log_p)
-    rows, log_p = rows[best], np.minimum(log_p[best] + more, 0.0)
+    in_each = [one.log_p(some, at_most=bar, n_threads=n_threads) for one, some in zip(tables, tuples, strict=True)]
+    log_p = np.concatenate(in_each)
+    log_p = np.minimum(log_p + more, 0.0)
+    best = np.arange(len(rows)) if of_each else best_of_each(rows, log_p)
+    rows, log_p = rows[best], log_p[best]
     order = np.argsort(log_p, kind="stable")
-    order = order[log_p[order] <= math.log(max_p) + ROUNDING][:n_wanted]
+    order = order[log_p[order] <= math.log(max_p) + ROUNDING]
+    if n_wanted is not None and n_wanted < len(order):  # equal ones, as those of p = 1, are ordered by F
+        order = order[log_p[order] <= log_p[order[n_wanted - 1]] + ROUNDING]
     if tell is not None:
         tell(len(best))
     parts = [TupleTests.none("numbers", tuples[0].shape[1])]

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,7 @@ def make_tuple_tests(
     n_samples: int = sys.maxsize,
     n_wanted: int | None = None,
     of_part: bool = False,
+    of_each: bool = False,
     n_threads: int = 1,
     tell: Tell | None = None,
 ) -> TupleTests:
@@ -96,14 +98,17 @@ def make_tuple_tests(
     of_part : bool
         Whether other shards may know a better discretisation of a tuple: then all tuples are returned whose p-value of
         χ² is small enough, whatever the p-value of their test is.
+    of_each : bool
+        Whether a test that follows chooses the discretisation: then tuples are tested in each that is given.
     tell : callable, optional
         Told how many more tuples were looked at.
     """
     n_discretizations = len(tables)
     if numbers := [one for one in tables if isinstance(one, NumberTables)]:
-        return make_number_tests(numbers, tuples, max_p=max_p, n_wanted=n_wanted, n_threads=n_threads, tell=tell)
+        options: dict[str, Any] = {"n_wanted": n_wanted, "of_each": of_each, "n_threads": n_threads, "tell": tell}
+        return make_number_tests(numbers, tuples, max_p=max_p, **options)
     tables = [one for one in tables if isinstance(one, TupleTables)]
-    chosen = tuples if n_discretizations == 1 else _best_discretization(tables, tuples)
+    chosen = tuples if n_discretizations == 1 or of_each else _best_discretization(tables, tuples)
     if max_p < 1 or n_wanted is not None:
         prospects = Prospects(
             tables, chosen, bootstrap_below, seed, n_samples=n_samples, n_threads=n_threads, tell=tell

@@ -116,7 +116,8 @@ def _explained_run(
         outcome = outcome_cuts(task.study.y, comparison.outcome)
     else:  # of a continuous outcome only the classes are at hand, not where it was cut
         outcome = OutcomeCuts(run.class_labels, np.empty(0)) if settings.decision == "classes" else None
-    cuts = tuple(variable_cuts(coded.coder, v) for v in np.unique(tested[-1].tuples).tolist())
+    members = np.unique(np.concatenate([some.tuples.ravel() for some in tested]))
+    cuts = tuple(variable_cuts(coded.coder, v) for v in members.tolist())
     return replace(run, explanations=explanations, tested=tested, cuts=cuts, outcome=outcome)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.codes.coded import CodedComparison
 from interplay.interaction.beside_smooth import beside_smooth
+from interplay.interaction.best_discretization import best_discretizations
 from interplay.interaction.in_model import in_model
 from interplay.interaction.p_value_caps import PValueCaps, listed_method
 from interplay.interaction.tests import Tables, make_tuple_tests
@@ -97,9 +98,11 @@ def _tests_of_size(
         max_p=1.0,
         bootstrap_below=caps.significant_up_to() if comparison.model is None else 0.0,
         seed=settings.random_state,
+        of_each=comparison.model is not None,
     )
     if comparison.model is not None:
         tested = in_model(tested, coded, omit_missing=settings.omits_missing, n_threads=coded.coder.n_jobs)
+        tested = best_discretizations(tested).by_p_value()
     # All that may be significant: of several comparisons, only all together tell which are.
     here = adjust_listed(tested.p_value, caps.method, n_tests=comb(n_vars, size)) < settings.level
     return beside_smooth(

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.chi_squared import log_chi2_tail
 from interplay.files.types import Check
 from interplay.statistics.interaction.additive_effect import class_scale_words
 from interplay.statistics.number_interaction.scale_words import scale_words
@@ -154,6 +155,16 @@ class TupleTests:
     def words(self) -> Words:
         """The words of this kind of outcome."""
         return WORDS[self.kind]
+
+    @property
+    def choosing_log_p(self) -> FloatArray:
+        """Logarithms of the p-values by which the discretisation of a tuple is chosen.
+
+        Those of χ² for counts, which all tuples have: exact tests and bootstraps are made of the chosen ones.
+        """
+        if self.kind != "classes":
+            return self.log_p
+        return np.where(self.df > 0, log_chi2_tail(self.statistic, np.maximum(self.df, 1)), 0.0)
 
     @classmethod
     def none(cls, kind: str, dimensions: int) -> Self:
