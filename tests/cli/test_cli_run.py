@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import os
@@ -316,6 +317,30 @@ def test_a_reader_that_went_away_is_no_error_to_talk_about(data: Path, options: 
         os.close(theirs)
     assert done.returncode == 141
     assert done.stderr == ""
+
+
+@posix_only
+@pytest.mark.parametrize(("options", "code"), [([], 3), (["--format", "csv"], 3), (["--out", "t.csv"], 0)])
+def test_a_closed_standard_output(data: Path, tmp_path: Path, options: list[str], code: int) -> None:
+    line = [sys.executable, "-m", "interplay", "run", data, "--target", "outcome", *options]
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *line], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
+    assert ("cannot write standard output: it is closed" in done.stderr) is (code == 3)
+    assert (tmp_path / "t.csv").exists() is (code == 0)
+
+
+@posix_only
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_that_an_import_swallows(command, data: Path, monkeypatch, number: int, code: int) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+            time.sleep(5)
+        raise AttributeError("partially initialized module 'pandas' has no attribute 'DataFrame'")
+
+    monkeypatch.setattr("interplay.selection.call.select", interrupted)
+    done = command("run", data, "--target", "outcome")
+    assert (done.code, done.error_line.partition(";")[2]) == (code, " nothing was written.")
 
 
 @posix_only

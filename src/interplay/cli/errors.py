@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -41,6 +42,17 @@ Exit codes:
 _NO_THREAD = ("can't start new thread", os.strerror(errno.EAGAIN))
 
 
+#: Errors of the system where output cannot be written.
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF)
+
+
+class ClosedStdout(io.TextIOBase):
+    """Stands for a standard output that was closed before the command began (``>&-``): no text can be written."""
+
+    def write(self, _: str) -> int:
+        raise OSError(errno.EBADF, "it is closed")
+
+
 class NotWrittenError(Exception):
     """A result that could not be written, with the reason in one line."""
 
@@ -58,15 +70,18 @@ def writing() -> Iterator[None]:
 
 def exit_code_of(command: Callable[[], Any]) -> int:
     """Run a command, print an error as one line, and return the exit code."""
-    terminated = False
+    signals: list[int] = []
 
-    def terminate(*_: Any) -> None:
-        nonlocal terminated
-        terminated = True
+    def end(number: int, _: Any) -> None:
+        signals.append(number)
         raise KeyboardInterrupt  # so that half-written files are removed
 
     with suppress(ValueError, AttributeError):  # not in the main thread
-        signal.signal(signal.SIGTERM, terminate)
+        signal.signal(signal.SIGTERM, end)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, end)
+    if sys.stdout is None:
+        sys.stdout = ClosedStdout()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -77,22 +92,15 @@ def exit_code_of(command: Callable[[], Any]) -> int:
         _forget_stdout()
         return NO_READER
     except (KeyboardInterrupt, click.Abort) as error:
-        what = "Terminated" if terminated else "Interrupted"
-        far, then = "", "nothing was written"
-        if isinstance(error, SearchInterrupted):
-            far = f" after {error.done:.1%} of the search"
-            if error.kept_in is not None:
-                then = f"the same command goes on from {error.kept_in!r}"
-            elif error.not_kept is not None:
-                then = f"the checkpoint is as it was last written ({error.not_kept})"
-        _say(f"{what}{far}; {then}.")
-        return TERMINATED if terminated else INTERRUPTED
+        return _stopped(error, signals)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except Exception as error:
         if os.environ.get("INTERPLAY_TRACEBACK"):
             traceback.print_exc()
         code, message = _described(error)
+        if code == BUG and signals:  # the interrupt of an import leaves modules half imported, and may be swallowed
+            return _stopped(error, signals)
         if "\n" not in message:  # the help is printed in full
             n_problems = len(error.problems) if isinstance(error, ProblemsError) else 1
             message = _shortened(message, 800 * n_problems)
@@ -100,6 +108,20 @@ def exit_code_of(command: Callable[[], Any]) -> int:
             _forget_stdout()
         _say(message)
         return code
+
+
+def _stopped(error: BaseException, signals: list[int]) -> int:
+    """Say how far an interrupted command came, and return the exit code."""
+    terminated = signal.SIGTERM in signals
+    far, then = "", "nothing was written"
+    if isinstance(error, SearchInterrupted):
+        far = f" after {error.done:.1%} of the search"
+        if error.kept_in is not None:
+            then = f"the same command goes on from {error.kept_in!r}"
+        elif error.not_kept is not None:
+            then = f"the checkpoint is as it was last written ({error.not_kept})"
+    _say(f"{'Terminated' if terminated else 'Interrupted'}{far}; {then}.")
+    return TERMINATED if terminated else INTERRUPTED
 
 
 def _described(error: Exception) -> tuple[int, str]:
@@ -114,7 +136,7 @@ def _described(error: Exception) -> tuple[int, str]:
         return NOT_DONE, f"Error: {error}"
     if isinstance(error, MemoryError):
         return NOT_DONE, "Error: not enough memory: lower --dimensions, --n-contrast or --jobs, or use fewer variables"
-    if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EIO):
+    if isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM:
         return NOT_DONE, f"Error: {_cannot_write(error)}"
     if isinstance(error, OSError):
         return BAD_INPUT, f"Error: {one_line(error)}"

@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from interplay.cli.config import record_command, use_config
-from interplay.cli.errors import NotWrittenError, writing
+from interplay.cli.errors import ClosedStdout, NotWrittenError, writing
 from interplay.cli.options import option
 from interplay.cli.words import summary_in_options
 from interplay.files.whole_file import check_writable
@@ -152,10 +152,11 @@ class Outputs:
             "report": (self.report, found.to_html),
             "write-config": (self.config_out, lambda path: _record({**(record or {}), **drawn}, path)),
         }
-        _write_all({name: (path, write) for name, (path, write) in files.items() if path is not None}, quiet=self.quiet)
+        wanted = {name: (path, write) for name, (path, write) in files.items() if path is not None}
+        _write_all(wanted, quiet=self.quiet)
         if self.out == "-" or self.format_ is not None:
             _to_stdout(table_bytes(found.table, self.format_ or "csv"))
-        elif not self.quiet:
+        elif not self.quiet and not (wanted and isinstance(sys.stdout, ClosedStdout)):
             click.echo(summary_in_options(found.summary()))
 
     def write_part(self, part: Part | Interactions) -> None:
