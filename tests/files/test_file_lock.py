@@ -143,3 +143,14 @@ def test_a_lock_file_that_was_removed_meanwhile_is_no_lock(tmp_path: Path, monke
         monkeypatch.setattr(file_lock, "_lock", lock_late)
     with alone_with(tmp_path / "run.ckpt"):
         assert (tmp_path / "run.ckpt.lock").exists()
+
+
+def test_a_full_disk_leaves_no_empty_lock_file(tmp_path: Path, monkeypatch) -> None:
+    def no_room(handle: int, content: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(file_lock.os, "write", no_room)
+        with alone_with(tmp_path / "run.ckpt"):
+            assert os.listdir(tmp_path) == ["run.ckpt.lock"]
+    assert os.listdir(tmp_path) == []

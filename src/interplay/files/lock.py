@@ -81,8 +81,9 @@ def _locked(lock_file: Path) -> int | None:
             _lock(handle)
             # The holder before may have removed the file between the two steps: then nobody else will find it.
             if _is_still(handle, lock_file):
-                os.ftruncate(handle, 0)
-                os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
+                with suppress(OSError):  # a full disk has no room for the name, but the lock is there
+                    os.ftruncate(handle, 0)
+                    os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
                 return handle
         except OSError as error:
             holder = _holder(handle)
