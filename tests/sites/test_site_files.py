@@ -15,6 +15,8 @@ import interplay
 from hostile.commands import run_command
 from interplay.results.table_file import table_bytes
 from interplay.sites import SitePlan, combine_sites, count_at_site, list_at_site, plan_sites
+from interplay.sites.site_counts import read_counts
+from interplay.sites.site_list import read_list
 
 SITES = ("Basel", "Turku")
 
@@ -292,3 +294,17 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = run_command("site", "combine", "plan.json", "Basel.list", "Turku.counts")
     assert done.code == 2
     assert "is a list file of a site, not a count file" in done.err
+
+
+@pytest.mark.parametrize("name", ["Basel.list", "Turku.counts"])
+def test_every_flip_is_refused(folder: Path, plan: SitePlan, name: str) -> None:
+    file = folder / name
+    content = file.read_bytes()
+    read = read_list if name.endswith("list") else read_counts
+    rng = np.random.default_rng(0)
+    places = np.unique(np.r_[rng.integers(0, len(content), 300), np.arange(len(content) - 3, len(content))])
+    for place in places.tolist():
+        for byte in {content[place] ^ (1 << int(rng.integers(8))), 13, 10, 0} - {content[place]}:
+            file.write_bytes(content[:place] + bytes([byte]) + content[place + 1 :])
+            with pytest.raises(ValueError, match=name):
+                read(plan, file)

@@ -39,7 +39,8 @@ def read_lines(path: str | os.PathLike[str], kind: str, wanted: Mapping[str, typ
     """
     file = check_file("path", path)
     name = repr(os.fspath(path))
-    lines = [line.removesuffix(b"\r") for line in file.read_bytes().split(b"\n")]
+    *whole, rest = file.read_bytes().split(b"\n")
+    lines = [*(line.removesuffix(b"\r") for line in whole), rest]
     while lines and not lines[-1]:
         lines.pop()
     if not lines or not lines[0].startswith(b"# interplay: "):
