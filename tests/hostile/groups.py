@@ -75,6 +75,7 @@ AREA = Area(
         refused("`n_permutations=1e9`", lambda: grouped(n_permutations=1e9), "^n_permutations"),
         refused("`n_permutations=10`", lambda: grouped(n_permutations=10), "^n_permutations=10 gives no p-value below"),
         refused("permutations and contrast variables", lambda: grouped(n_contrast=50), "^n_contrast=50 does not go"),
+        refused("`permutations` of a column", lambda: grouped(permutations=pd.Series(Y)), "^permutations must be True"),
         refused("permutations and a false discovery rate", lambda: grouped(p_adjust="BH"), "^p_adjust='BH' does"),
         refused("groups without permutations in 1D", lambda: grouped(permutations=False), "^permutations=False"),
         same("groups as texts", lambda: grouped(groups=DONORS.astype(str)), "numbers", grouped),

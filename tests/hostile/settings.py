@@ -6,6 +6,7 @@ import fractions
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import interplay
 from hostile.case import Area, Case, refused, same
@@ -356,6 +357,11 @@ AREA = Area(
         ),
         refused(
             "`interesting_tuples`: a matrix in 3D", lambda: tuples(as_matrix=True, dimensions=3), "^as_matrix needs"
+        ),
+        refused(
+            "`interesting_tuples`: `as_matrix` of a column",
+            lambda: tuples(as_matrix=pd.Series(Y)),
+            "^as_matrix must be True or False",
         ),
         refused("`interesting_tuples`: a matrix with `top`", lambda: tuples(as_matrix=True, top=3), "leave top out"),
         refused(

@@ -70,6 +70,13 @@ def check_real(
     return number
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """Return `value` as True or False, or say why not."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, not {shown(value)}")
+    return bool(value)
+
+
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     """Return `value` if it is one of `choices`, or list them."""
     if not isinstance(value, str) or value not in choices:
@@ -80,7 +87,7 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
 
 def check_list(name: str, values: Any, *, of: str = "names or numbers of columns") -> list[Any]:
     """Return an argument that is a collection as a list of plain values, to be used and recorded more than once."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str) or not isinstance(values, Iterable) or hasattr(values, "columns"):
         example = f": write [{shown(values)}]" if isinstance(values, str) else ""
         raise TypeError(f"{name} must be a list of {of}, not {shown(values)}{example}")
     return [entry.item() if isinstance(entry, np.generic) else entry for entry in values]

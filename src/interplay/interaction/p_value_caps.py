@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from interplay.base.checks import shown
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
@@ -114,9 +115,9 @@ class PValueCaps:
         return wider if wider > cap and n_significant == len(found) else None
 
 
-def check_listed_method(p_adjust: str) -> str:
+def check_listed_method(p_adjust: Any) -> str:
     """Return a method of adjustment that needs only the smallest p-values, or say which do."""
-    if p_adjust in ("hommel", "sidak", "holm-sidak", "fdr_tsbh", "fdr_tsbky", "fdr_gbs"):
+    if isinstance(p_adjust, str) and p_adjust in ("hommel", "sidak", "holm-sidak", "fdr_tsbh", "fdr_tsbky", "fdr_gbs"):
         raise ValueError(
             f"p_adjust={p_adjust!r} needs the p-values of all tuples, also of those that are not listed: use one of "
             f"{', '.join(repr(name) for name in LISTED_METHODS[:7])}"

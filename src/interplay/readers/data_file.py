@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from interplay.base.checks import check_choice, check_path, shown
+from interplay.base.checks import check_choice, check_flag, check_path
 from interplay.files.whole_file import is_special
 from interplay.readers.file_formats import FORMATS, READER_OPTIONS, AnyPath, FileFormat, Wanted
 from interplay.readers.joined import with_traits
@@ -93,8 +93,7 @@ def read_data(
         raise ValueError(
             "sample_id is only used with target_file, which is not given: use drop to leave out that column"
         )
-    if not isinstance(transpose, bool):
-        raise TypeError(f"transpose must be True or False, not {shown(transpose)}")
+    check_flag("transpose", transpose)
     wanted = Wanted(
         ending="",
         target=target,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.base.checks import check_choice, check_int
+from interplay.base.checks import check_choice, check_flag, check_int
 from interplay.codes.cuts import VariableCuts, number_text
 from interplay.codes.tuple_counts import TupleCounts
 
@@ -20,6 +20,7 @@ RULE_FORMS = ("text", "sql")
 def interaction_rules(result: Interactions, form: str, *, row: int | None, only_significant: bool) -> list[str]:
     """See `Interactions.rules`."""
     check_choice("form", form, RULE_FORMS)
+    check_flag("only_significant", only_significant)
     if row is not None:
         rows = [check_int("row", row, low=0, high=len(result) - 1)]
     else:

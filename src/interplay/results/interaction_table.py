@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.base.checks import needing
+from interplay.base.checks import check_flag, needing
 from interplay.statistics.interaction.tuple_tests import TupleTests
 
 if TYPE_CHECKING:
@@ -149,6 +149,8 @@ def interaction_graph(result: Interactions, *, only_significant: bool, only_lead
     with needing("networkx", "graph", "the graph needs"):
         import networkx as nx
 
+    check_flag("only_significant", only_significant)
+    check_flag("only_leads", only_leads)
     graph = nx.Graph()
     tested = result.tested
     leads = result.leads

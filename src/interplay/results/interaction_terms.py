@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.base.checks import check_choice
+from interplay.base.checks import check_choice, check_flag
 
 if TYPE_CHECKING:
     from interplay.results.interactions import Interactions
@@ -19,7 +19,7 @@ TERM_FORMS = ("ebm", "lightgbm", "xgboost", "names")
 def interaction_terms(result: Interactions, form: str, *, only_significant: bool) -> list[Any] | str:
     """See `Interactions.terms`."""
     check_choice("form", form, TERM_FORMS)
-    found = result.only_significant() if only_significant else result
+    found = result.only_significant() if check_flag("only_significant", only_significant) else result
     tuples = [tuple(int(v) for v in members) for members in found.tested.tuples]
     if form == "ebm":
         return tuples

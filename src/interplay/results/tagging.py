@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.checks import check_int, check_real, naming_argument, shown
+from interplay.base.checks import check_flag, check_int, check_real, naming_argument, shown
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.user_warnings import warn
@@ -81,6 +81,7 @@ def tag(
     n_jobs: int | None,
 ) -> Tagging:
     """See `Interactions.tagging`."""
+    check_flag("complete", complete)
     n_most = check_int("max_neighbours", max_neighbours, low=1, high=100_000)
     window = None if window is None else check_real("window", window, low=0.0, low_open=True)
     if found.is_permuted:

@@ -189,7 +189,7 @@ def check_selection_settings(
     **of_search: Any,
 ) -> SelectionSettings:
     """Check the settings of a selection; those `of_search` as `check_search_settings` does."""
-    one_with = "groups" if has_groups else "permutations" if permutations else None
+    one_with = "groups" if has_groups else "permutations" if permutations is True else None
     sizes, chosen_arms = resolve_dimensions(dimensions, arms, table.n_vars, one_with=one_with)
     largest = sizes if isinstance(sizes, int) else max(sizes)
     search = check_search_settings(table, dimensions=largest, **of_search)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import MAX_LEVELS, FloatArray
-from interplay.base.checks import check_choice, check_int, shown
+from interplay.base.checks import check_choice, check_flag, check_int
 from interplay.base.chi_squared import chi2_tail
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE, FittedNull
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, check_bounds
@@ -158,8 +158,7 @@ def fit_null(
     check_choice("mode", mode, MODES)
     check_choice("fit", fit, FITS)
     check_choice("auto_fit", auto_fit, MIN_CONTRAST)
-    if not isinstance(free_shape, bool):
-        raise TypeError(f"free_shape must be True or False, not {shown(free_shape)}")
+    check_flag("free_shape", free_shape)
 
     statistic = chi2_statistic(gains, unit=unit)
     if df is None:

@@ -82,6 +82,8 @@ def make_covariates(covariates: Any, *, n_samples: int) -> Covariates | None:
     if covariates is None or isinstance(covariates, Covariates):
         return covariates
     columns = _columns(covariates)
+    if not columns:
+        raise ValueError("covariates has no columns: name one at least, or leave it out")
     parts: list[FloatArray] = []
     for name, column in columns.items():
         values = column.read()

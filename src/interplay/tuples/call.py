@@ -12,7 +12,7 @@ from typing import Any
 from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.calls import taken_by
-from interplay.base.checks import check_choice, check_int, check_real
+from interplay.base.checks import check_choice, check_flag, check_int, check_real
 from interplay.base.progress import check_progress
 from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.codes.coder import Discrete
@@ -177,7 +177,8 @@ def interesting_tuples(
     number = None if top is None else check_int("top", top, low=1)
     max_memory = check_real("max_memory", max_memory, low=1e6)
     check_progress(progress)
-    if as_matrix:
+    check_flag("average", average)
+    if check_flag("as_matrix", as_matrix):
         given = {"min_gain": threshold > -math.inf, "top": top is not None, "out": out is not None}
         _check_matrix(table.n_vars, dimensions, given, max_memory)
     if out is not None:
