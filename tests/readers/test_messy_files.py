@@ -153,6 +153,20 @@ def test_what_is_read_as_numbers(tmp_path: Path, texts: list[str], expected: lis
     assert found[-1:] == ([] if said is None else [said])
 
 
+def test_none_may_be_a_label(tmp_path: Path) -> None:
+    bags = ["None", "Driver only", "Driver & Passenger"] * 5
+    frame, found = read(tmp_path, table(bags))
+    assert frame["a"].tolist() == bags
+    assert found == []
+    frame, found = read(tmp_path, table([*bags, "NA"]))  # it has gaps, and None may be one of them
+    assert frame["a"].isna().sum() == 6
+    assert found == ["read as missing values: 'None' in column 'a' (5 values, the first in line 2)"]
+    frame, found = read(tmp_path, table([*bags, "NA"]), keep_na_values=["None", "NA"])
+    assert frame["a"].tolist() == [*bags, "NA"]
+    frame, found = read(tmp_path, table(["1.5", "None", "2.5", "3.5"]))
+    assert frame["a"].isna().tolist() == [False, True, False, False]
+
+
 def test_labels_that_end_in_the_same_sign_are_not_in_doubt(tmp_path: Path) -> None:
     texts = ["0%", "1-10%", "11-49%"] * 5
     frame, found = read(tmp_path, table(texts))

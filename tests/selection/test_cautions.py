@@ -69,9 +69,18 @@ def test_a_copy_of_a_continuous_target() -> None:
     assert len(said) == 1
 
 
+def test_a_column_that_nearly_determines_the_target() -> None:
+    y = classes()
+    spent = np.where(y == 0, 0, np.random.default_rng(1).exponential(size=N))
+    spent[np.flatnonzero(y == 1)[:2]] = 0  # a few who had something to spend and did not
+    result, said = found(noise().assign(spent=spent, close=y + np.random.default_rng(2).normal(0, 0.25, N)), y)
+    assert result.cautions == dict.fromkeys(("spent", "close"), "tells the classes apart in nearly all samples")
+    assert len(said) == 1
+
+
 def test_nothing_is_said_of_plain_tables() -> None:
     y = classes()
-    for X in (noise(), noise().assign(strong=y + np.random.default_rng(2).normal(0, 0.3, N))):
+    for X in (noise(), noise().assign(strong=y + np.random.default_rng(2).normal(0, 0.6, N))):
         result, said = found(X, y, missing="level")
         assert result.cautions == {}
         assert "caution" not in result.table.columns

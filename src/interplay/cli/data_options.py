@@ -24,6 +24,8 @@ DATA_OPTIONS = (
     option("--na-values", metavar="TEXT", multiple=True,
            help="A text or number that stands for a missing value, beside NA, ?, empty cells and the like; may "
            "be repeated."),
+    option("--keep-na-values", metavar="TEXT", multiple=True,
+           help="A text such as None or NA that is a value, and not a missing one; may be repeated."),
     option("--missing-target", type=click.Choice(list(MISSING_TARGET_CHOICES)), default="error",
            help="Samples without a target: refuse the file, or leave them out."),
     option("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),

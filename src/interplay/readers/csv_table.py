@@ -30,6 +30,12 @@ _DELIMITERS = (",", "\t", ";", "|")
 #: Number of rows from which the decimal sign is guessed. The guess affects the speed, not the result.
 _ROWS_LOOKED_AT = 20
 
+#: Missing values for pandas: its own markers without None, which may be a label.
+_MARKERS = (
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+    "NULL", "NaN", "n/a", "nan", "null",
+)  # fmt: skip
+
 #: Fields of a wide table can be longer than the limit of the csv module, 128 KiB.
 csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
@@ -40,6 +46,7 @@ def read_csv(
     delimiter: str | None = None,
     decimal: str | None = None,
     na_values: Sequence[str] = (),
+    keep_na_values: Collection[str] = (),
     unread: Collection[str] = (),
     has_ids: bool = False,
     sample_id: str | None = None,
@@ -51,7 +58,8 @@ def read_csv(
     column more than names, has row names and is left out. With `has_ids`, row names become a first column named "", and
     the column `sample_id`, or the first, has the names of samples, which stay text. Decimal commas and commas between
     thousands are told apart by all values of a column, or by `decimal`, "," or ".". Columns `unread` stay as pandas
-    reads them. `na_values` are missing values beside the usual markers. `check` is called with the table before any
+    reads them. `na_values` are missing values beside the usual markers, and `keep_na_values` are values that look like
+    markers. `check` is called with the table before any
     warning about its columns.
 
     The index of the frame is the line of the file in which each row ends, counted from 1.
@@ -73,7 +81,7 @@ def read_csv(
         check_choice("decimal", decimal, (",", "."))
     content = TextFile(path)
     with readable(content):
-        table = TextTable(content, delimiter, na_values)
+        table = TextTable(content, delimiter, na_values, keep_na_values)
         if is_gene_table(table.header):
             raise ValueError(
                 f"{content.shown} is a table of Roary or Panaroo, with a gene in each row: use transpose=True, and "
@@ -97,7 +105,9 @@ def read_csv(
             numbers = [number_of[name] for name in columns]
             return table.parse(usecols=numbers, dtype=str)[numbers].set_axis(columns, axis=1)
 
-        written = WrittenNumbers(content.shown, decimal=decimal, guessed=sign, comma_separates=table.separator == ",")
+        written = WrittenNumbers(
+            content.shown, decimal=decimal, guessed=sign, comma_separates=table.separator == ",", kept=keep_na_values
+        )
         if check is not None:
             check(frame)
         return written.read_in(frame, unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id), as_texts)
@@ -113,10 +123,16 @@ class TextTable:
     separator : str
     """
 
-    def __init__(self, content: TextFile, delimiter: str | None, na_values: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        content: TextFile,
+        delimiter: str | None,
+        na_values: Sequence[str] = (),
+        keep_na_values: Collection[str] = (),
+    ) -> None:
         _check_delimiter(delimiter)
         self._content = content
-        self._na_values = list(na_values)
+        self._na_values = [*(text for text in _MARKERS if text not in keep_na_values), *na_values]
         self.header, self.first_rows, self.separator = _start_of(content, delimiter)
         self.n_fields = len(self.first_rows[0])
 
@@ -153,7 +169,7 @@ class TextTable:
             frame: pd.DataFrame = pd.read_csv(
                 file, sep=self.separator, header=None, names=list(range(self.n_fields)), index_col=False,
                 low_memory=False, on_bad_lines="error",
-                **{"na_values": self._na_values, **options, **_exact_numbers(pd.__version__)},
+                **{"na_values": self._na_values, "keep_default_na": False, **options, **_exact_numbers(pd.__version__)},
             )  # fmt: skip
         return frame
 

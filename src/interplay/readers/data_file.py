@@ -27,6 +27,7 @@ def read_data(
     delimiter: str | None = None,
     decimal: str | None = None,
     na_values: Iterable[str] = (),
+    keep_na_values: Iterable[str] = (),
     missing_target: str = "error",
     sheet: str | None = None,
     transpose: bool = False,
@@ -53,7 +54,10 @@ def read_data(
         Decimal sign of text files. By default it is inferred from the values of each column.
     na_values : list of str, optional
         Texts or numbers that stand for missing values, such as "-999" or "n.d.", beside the usual ones: empty cells,
-        NA, N/A, NaN, NULL, ?, #N/A; among numbers and dates also a lone point or dash.
+        NA, N/A, NaN, NULL, ?, #N/A; among numbers and dates also a lone point or dash, and None. In other columns None
+        is a label where there are at most ten labels and no other gaps, and stands for a missing value elsewhere.
+    keep_na_values : list of str, optional
+        Texts that are values, and not missing ones, such as "NA" for Namibia, or "None".
     missing_target : {"error", "drop"}
         Samples whose outcome is missing are refused, or left out with a warning. The result of `select` and its report
         say how many samples were left out.
@@ -101,6 +105,7 @@ def read_data(
         delimiter=delimiter,
         decimal=decimal,
         na_values=_as_list(na_values),
+        keep_na_values=_as_list(keep_na_values),
         sheet=sheet,
         transpose=transpose,
         has_ids=target_file is not None,
@@ -152,7 +157,7 @@ def _read(path: AnyPath, wanted: Wanted) -> tuple[FileFormat, Any]:
                 )
             return _read(inside, wanted)
     known = _format_of(path, ending)
-    given = [option for option in ("na_values", "sheet", "transpose") if getattr(wanted, option)]
+    given = [option for option in ("na_values", "keep_na_values", "sheet", "transpose") if getattr(wanted, option)]
     for option in [*given, *wanted.options]:
         if option not in known.options:
             raise ValueError(f"{option} cannot be used with {ending} files: {_NOT_FOR_ALL.get(option, _ELSEWHERE)}")
@@ -161,6 +166,7 @@ def _read(path: AnyPath, wanted: Wanted) -> tuple[FileFormat, Any]:
 
 _NOT_FOR_ALL = {
     "na_values": "mark missing values as such in the file",
+    "keep_na_values": "their missing values are marked as such",
     "sheet": "only spreadsheets have sheets",
     "transpose": "transpose the table before it is written",
     "layer": "only AnnData and MuData have layers",

@@ -39,6 +39,7 @@ class Wanted(NamedTuple):
     delimiter: str | None = None
     decimal: str | None = None
     na_values: Sequence[str] = ()
+    keep_na_values: Sequence[str] = ()
     sheet: str | None = None
     transpose: bool = False
     has_ids: bool = False
@@ -49,7 +50,12 @@ class Wanted(NamedTuple):
     @property
     def of_texts(self) -> dict[str, Any]:
         """Arguments of the readers of cells that are text."""
-        return {"decimal": self.decimal, "na_values": self.na_values, "unread": self.drop}
+        return {
+            "decimal": self.decimal,
+            "na_values": self.na_values,
+            "keep_na_values": self.keep_na_values,
+            "unread": self.drop,
+        }
 
     @property
     def of_ids(self) -> dict[str, Any]:
@@ -167,7 +173,7 @@ def _genotypes(read: Callable[..., Table]) -> Callable[[AnyPath, Wanted], Table]
 _OF_VARIANTS = frozenset({"region", "min_maf", "max_missing", "sex_chromosomes"})
 _OF_DOSAGES = _OF_VARIANTS | {"min_info", "hard_call_threshold", "multiallelic", "sample_file"}
 
-_IN_TEXT = frozenset({"na_values", "transpose"})
+_IN_TEXT = frozenset({"na_values", "keep_na_values", "transpose"})
 
 #: The formats that are read, in the order in which help and errors name them.
 FORMATS = (
@@ -267,5 +273,8 @@ FORMATS = (
 
 #: Options that some formats take, beside the arguments of `read_data` that have a name there.
 READER_OPTIONS = tuple(
-    sorted({option for known in FORMATS for option in known.options} - {"na_values", "sheet", "transpose"})
+    sorted(
+        {option for known in FORMATS for option in known.options}
+        - {"na_values", "keep_na_values", "sheet", "transpose"}
+    )
 )

@@ -26,6 +26,7 @@ def read_spreadsheet(
     sheet: str | None = None,
     decimal: str | None = None,
     na_values: Iterable[str] = (),
+    keep_na_values: Collection[str] = (),
     unread: Collection[str] = (),
     has_ids: bool = False,
     sample_id: str | None = None,
@@ -73,7 +74,7 @@ def read_spreadsheet(
     frame = pd.DataFrame(
         {v: _typed(column) for v, column in enumerate(columns)}, index=index
     ).set_axis(names, axis=1)  # fmt: skip
-    written = WrittenNumbers(where, decimal=decimal, guessed=".", comma_separates=False)
+    written = WrittenNumbers(where, decimal=decimal, guessed=".", comma_separates=False, kept=keep_na_values)
     if check is not None:
         check(frame)
     has_ids = has_ids and not transpose

@@ -7,6 +7,8 @@ beside 447), the column leaves its format open. Markers of missing values are se
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 #: Signs that are removed from numbers if all numbers of a column have the same one.
 _SIGNS_BESIDE = ("%", "$", "€", "£", "¥")
 
+#: Among at most so many labels, None is one of them.
+_FEW_WITH_NONE = 10
+
 #: A number and its unit.
 _UNIT = re.compile(r"[-+]?[\d.,' ]*\d ?(?P<unit>[^\W\d_][\w/²³·^-]*)")
 
@@ -47,16 +52,22 @@ class TextColumn:
     name : str
     decimal : str, optional
         The decimal sign, if the user gives it.
+    kept : collection of str
+        Texts that are values, though they usually mark missing ones.
     """
 
-    def __init__(self, column: pd.Series[Any], name: str, decimal: str | None = None) -> None:
+    def __init__(
+        self, column: pd.Series[Any], name: str, decimal: str | None = None, kept: Collection[str] = ()
+    ) -> None:
         self.name = name
         self._column = column
         counts = column.value_counts(sort=False)
         self._all = {raw: int(count) for raw, count in zip(counts.index.tolist(), counts.to_numpy(), strict=True)}
         tidied = {raw: tidy(raw) for raw in self._all}
         #: Texts that mark missing values in a column of numbers or dates, as in the file.
-        self.markers = [raw for raw, text in tidied.items() if stands_for_missing(text, among_numbers=True)]
+        self.markers = [
+            raw for raw, text in tidied.items() if text not in kept and stands_for_missing(text, among_numbers=True)
+        ]
         markers = set(self.markers)
         self._raw = [raw for raw in self._all if raw not in markers]
         self._texts = [tidied[raw] for raw in self._raw]
@@ -152,10 +163,18 @@ class TextColumn:
         spaced = {raw: raw.strip() for raw in self._all if isinstance(raw, str) and raw != raw.strip()}
         return labels.map(lambda raw: spaced.get(raw, raw), na_action="ignore") if spaced else labels
 
-    @staticmethod
-    def is_missing_label(raw: Any) -> bool:
+    def is_missing_label(self, raw: Any) -> bool:
         """Say whether a marker stands for a missing value even among labels."""
-        return stands_for_missing(tidy(raw), among_numbers=False)
+        text = tidy(raw)
+        return stands_for_missing(text, among_numbers=False) or (text == "None" and not self._none_is_level)
+
+    @cached_property
+    def _none_is_level(self) -> bool:
+        """Whether None is one of few labels of a column without missing values: "no airbags", and not a gap."""
+        has_gaps = self._column.isna().any() or any(
+            stands_for_missing(tidy(raw), among_numbers=False) for raw in self.markers
+        )
+        return len(self._all) <= _FEW_WITH_NONE and not has_gaps
 
     def count(self, raw: Any) -> int:
         """Return the number of occurrences of a text."""

@@ -35,6 +35,7 @@ def read_transposed(
     delimiter: str | None = None,
     decimal: str | None = None,
     na_values: Sequence[str] = (),
+    keep_na_values: Collection[str] = (),
     unread: Collection[str] = (),
 ) -> pd.DataFrame:
     r"""Read a text file whose first line names the samples, and whose first column the variables.
@@ -56,7 +57,7 @@ def read_transposed(
         check_choice("decimal", decimal, (",", "."))
     content = TextFile(path)
     with readable(content):
-        table = TextTable(content, delimiter, na_values)
+        table = TextTable(content, delimiter, na_values, keep_na_values)
         header = [name.strip() for name in table.header]
         if len(header) not in (table.n_fields, table.n_fields - 1):
             raise ValueError(
@@ -76,7 +77,9 @@ def read_transposed(
         check_names_apart(samples, content.shown, first=table.n_fields - len(samples) + 1)
         check_names_apart(variables, content.shown, first=1, what="row")
         frame = pd.DataFrame(values, index=pd.Index(samples, name="sample"), columns=pd.Index(variables))
-        written = WrittenNumbers(content.shown, decimal=decimal, guessed=".", comma_separates=table.separator == ",")
+        written = WrittenNumbers(
+            content.shown, decimal=decimal, guessed=".", comma_separates=table.separator == ",", kept=keep_na_values
+        )
         return written.read_in(frame, unread)
 
 

@@ -45,12 +45,15 @@ class WrittenNumbers:
         The decimal sign that pandas was given.
     comma_separates : bool
         Whether commas separate the fields; numbers with a comma are then in quotes.
+    kept : collection of str
+        Texts that are values, though they usually mark missing ones.
     """
 
     file: str
     decimal: str | None
     guessed: str
     comma_separates: bool
+    kept: Collection[str] = ()
 
     def read_in(
         self,
@@ -67,7 +70,7 @@ class WrittenNumbers:
         names = [name for name in frame.columns if name not in unread]
         is_text = set(frame.select_dtypes(exclude=["number", "bool", "category"]).columns)
         is_float = set(frame.select_dtypes(include=["float"]).columns)
-        columns = [TextColumn(frame[name], name, self.decimal) for name in names if name in is_text]
+        columns = [TextColumn(frame[name], name, self.decimal, self.kept) for name in names if name in is_text]
         floats = [name for name in names if name in is_float]
         signs = self._signs_shown(columns)
         if any(_shows_its_sign(frame[name].to_numpy()) for name in floats):
@@ -75,7 +78,7 @@ class WrittenNumbers:
         if as_texts is not None and self.decimal is None and "," in signs | {self.guessed}:
             doubtful = [name for name in floats if may_have_groups(frame[name].to_numpy())]
             texts = (as_texts(doubtful) if doubtful else frame[[]]).set_axis(frame.index)
-            columns += [TextColumn(texts[name], name) for name in doubtful]
+            columns += [TextColumn(texts[name], name, kept=self.kept) for name in doubtful]
             signs |= self._signs_shown(columns)
         notes = _Notes()
         read: dict[str, pd.Series[Any]] = {}

@@ -14,6 +14,7 @@ from interplay.search.settings import SelectionSettings
 from interplay.statistics.leaks import (
     gains_by_missing_values_alone,
     missing_values_tell_apart,
+    nearly_tells_classes_apart,
     tells_classes_apart,
     tells_numbers,
 )
@@ -30,6 +31,7 @@ _MAX_COMPARED = 20
 _MAX_WITH_GAPS = 300
 _APART = "determines y completely"
 _NUMBERS = "determines y nearly completely"
+_NEARLY_APART = "tells the classes apart in nearly all samples"
 _MISSING_APART = "its missing values determine y completely"
 _MISSING_ALONE = "its gain comes from its missing values alone"
 _IDENTIFIER = "looks like an identifier"
@@ -48,6 +50,12 @@ _WORDS = {
         "encodes the outcome or follows from it",
         "determine y nearly completely (y rises or falls with them, or hardly varies where they are the same): if they "
         "encode the outcome or follow from it",
+    ),
+    _NEARLY_APART: (
+        "tells the classes of y apart in nearly all samples (an AUC of 0.98 or more, or one value for all of a class "
+        "and few others): if it encodes the outcome or follows from it",
+        "tell the classes of y apart in nearly all samples (an AUC of 0.98 or more, or one value for all of a class "
+        "and few others): if they encode the outcome or follow from it",
     ),
     _MISSING_APART: (
         "has missing values that determine y completely: if these depend on the outcome",
@@ -108,6 +116,11 @@ def find_cautions(
                 found.setdefault(v, []).append(_NUMBERS)
         elif is_same or tells_classes_apart(values, of_comparison.codes, is_label=is_label):
             found.setdefault(v, []).append(_APART)
+        # Of more classes, a variable may tell one from the rest and not be made from them, as sizes of flowers do.
+        elif len(study.outcome.sizes) == 2 and nearly_tells_classes_apart(
+            values, of_comparison.codes, is_label=is_label
+        ):
+            found.setdefault(v, []).append(_NEARLY_APART)
     if settings.missing in ("level", "auto"):
         for v, caution in _about_missing_values(comparisons, best_run, ranked, list(counted), settings):
             found.setdefault(v, []).append(caution)

@@ -34,6 +34,10 @@ _MIN_SAMPLES = 20
 #: From this correlation of ranks on, in absolute value, a variable tells a number outcome.
 _TOLD = 0.999
 
+#: From this area under the ROC curve on, a variable tells two classes apart in nearly all samples; and one value does,
+#: that holds all of a class, if at most this share of the other class has it.
+_LARGE_AREA, _FEW_OF_OTHERS = 0.98, 0.05
+
 #: A gain comes from missing values alone if, at this significance level, their part is significant and the rest is not.
 _CHANCE = 0.05
 
@@ -70,6 +74,38 @@ def tells_classes_apart(values: Values, classes: IntArray, *, is_label: bool) ->
         return False
     in_order = classes[np.argsort(codes, kind="stable")]
     return int(np.count_nonzero(in_order[1:] != in_order[:-1])) == len(sizes) - 1
+
+
+def nearly_tells_classes_apart(values: Values, classes: IntArray, *, is_label: bool) -> bool:
+    """Say whether a variable tells two classes apart in nearly all samples.
+
+    Numbers do if the area under their ROC curve is at least 0.98; numbers and labels do if one value holds all of a
+    class and few of the other: the expenditure of those who have no card is 0.
+
+    Examples
+    --------
+    >>> classes, rng = np.repeat([0, 1], [100, 300]), np.random.default_rng(0)
+    >>> spent = np.where((classes == 0) | (np.arange(400) >= 395), 0, rng.exponential(size=400))
+    >>> nearly_tells_classes_apart(spent, classes, is_label=False)
+    True
+    >>> nearly_tells_classes_apart(spent * (rng.random(400) < 0.8), classes, is_label=False)
+    False
+    """
+    sizes = np.bincount(classes)
+    if len(sizes) != 2 or sizes.min() < _MIN_CLASS_SIZE_OF_RANGES:
+        return False
+    seen = values == values
+    codes = numbered(values[seen])
+    counts = [np.bincount(codes[classes[seen] == q], minlength=int(codes.max(initial=0)) + 1) for q in (0, 1)]
+    shares = np.array(counts) / sizes[:, np.newaxis]
+    if ((shares == 1) & (shares[::-1] <= _FEW_OF_OTHERS)).any():
+        return True
+    n_first, n = int(np.count_nonzero(seen & (classes == 0))), int(np.count_nonzero(seen))
+    if is_label or min(n_first, n - n_first) < _MIN_CLASS_SIZE_OF_RANGES:
+        return False
+    rank_sum = float(mid_ranks(values[seen])[classes[seen] == 0].sum())
+    area = (rank_sum - n_first * (n_first + 1) / 2) / (n_first * (n - n_first))
+    return max(area, 1 - area) >= _LARGE_AREA
 
 
 def tells_numbers(values: Values, outcome: Values, *, is_label: bool) -> bool:
