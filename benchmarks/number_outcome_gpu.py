@@ -20,7 +20,7 @@ from interplay.engines.cuda import CudaEngine, cuda_devices
 from interplay.search.tiles import make_tuple_tiles
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import Target
+from interplay.study.outcomes.targets import Target
 from machine import write_result
 
 #: Dimensions, levels, samples, variables.

@@ -172,3 +172,11 @@ def test_whole_numbers_are_called_the_same_from_everywhere(kind):
 def test_a_number_that_is_a_class_is_quoted():
     with pytest.raises(ValueError, match="fewer than 2 samples, '2': leave it out"):
         decision_classes([0, 0, 0, 1, 1, 1, 2], n_samples=7)
+
+
+@pytest.mark.parametrize("labels", [("case", "control"), ("Case", "Control")])
+def test_cases_are_the_second_class(labels):
+    case, control = labels
+    found = decision_classes([case, control, control, case], n_samples=4)
+    assert found.labels == [control, case]
+    assert found.codes.tolist() == [1, 0, 0, 1]

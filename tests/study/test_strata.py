@@ -17,7 +17,7 @@ import reference
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses, check_strata
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.strata import Strata, make_strata
 
 
@@ -270,7 +270,7 @@ def test_strata_that_say_what_y_says() -> None:
         interplay.select(X, y, dimensions=2, strata=y)
     pure = np.where((y == 1) & (batch == 3), 7, batch)
     with pytest.warns(UserWarning, match=r"2 of 5 strata have samples of one class only \('3', '7'\)"):
-        check_strata(make_strata(pure, n_samples=400), DecisionClasses(y, [0, 1]))
+        DecisionClasses(y, [0, 1]).check_strata(make_strata(pure, n_samples=400))
 
 
 def test_strata_of_some_samples() -> None:

@@ -16,7 +16,7 @@ from interplay.codes.coder import Coder, Discrete, make_coder
 from interplay.codes.planes import make_bit_planes
 from interplay.files.mapped_words import MappedWords
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.study.outcomes.targets import Target
 from interplay.study.table import Table
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class CodedComparison:
         n_levels, outcome, strata = self.n_levels, self.comparison.outcome, self.comparison.strata
         if self._keep_in is None or (n_levels - 1).sum() * outcome.sizes.sum() / 8 < _MAX_BYTES_IN_MEMORY:
             return None
-        labels = outcome.scores if isinstance(outcome, ScoreTarget) else outcome.codes
+        labels = outcome.searched
         parts = [np.array([d]), n_levels, labels, *([] if strata is None else [strata.codes])]
         if self.contrast_sources is not None:
             parts.append(np.asarray(self.contrast_sources))

@@ -16,7 +16,7 @@ from interplay.codes.coder import Coder
 from interplay.files.types import Check
 from interplay.study.columns import EXACT_FLOAT_LIMIT, Column, ColumnKind, check_length, decision_column
 from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.outcome import ClassTarget
+from interplay.study.outcomes.targets import Target
 
 #: The code of a sample without a known level: its value is missing, or did not occur before.
 NO_LEVEL = -1
@@ -178,13 +178,13 @@ def _float_of_at_least(value: int) -> float:
     return near if near >= value else math.nextafter(near, math.inf)
 
 
-def outcome_cuts(y: Any, classes: ClassTarget) -> OutcomeCuts:
-    """Return how an outcome was cut into classes."""
+def outcome_cuts(y: Any, classes: Target) -> OutcomeCuts:
+    """Return how an outcome was cut into classes; numbers have none."""
     labels = [str(label) for label in classes.labels]
     if classes.kind != "continuous":
         return OutcomeCuts(labels, np.empty(0))
     values = decision_column(y).read().astype(np.float64)
-    bounds = [float(values[classes.codes == q].max()) for q in range(classes.n_classes - 1)]
+    bounds = [float(values[classes.class_codes == q].max()) for q in range(len(labels) - 1)]
     return OutcomeCuts(labels, np.array(bounds))
 
 

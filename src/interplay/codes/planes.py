@@ -14,7 +14,7 @@ from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, IntArr
 from interplay.base.jobs import map_in_threads
 from interplay.codes.search_scores import SearchScores, search_scores
 from interplay.files.mapped_words import MappedWords
-from interplay.study.outcomes.outcome import ClassTarget, ScoreTarget, Target
+from interplay.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 
 #: Up to this many classes, bits are made of values directly; with more classes, sorting codes by class first is faster.
 MAX_CLASSES_CUT = 8

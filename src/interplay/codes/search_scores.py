@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, WordArray
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 
 #: Neighbours that share an integer: the largest number of samples, and the largest difference of their scores.
 _SHARED = 8

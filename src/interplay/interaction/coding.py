@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.checks import check_choice, shown
-from interplay.study.outcomes.outcome import ScoreTarget
 from interplay.study.study import Study
 
 CODING_CHOICES = ("levels", "dosage")
@@ -16,7 +15,7 @@ def check_coding(coding: str, study: Study, *, missing: str) -> None:
     check_choice("coding", coding, CODING_CHOICES)
     if coding == "levels":
         return
-    if not isinstance(study.outcome, ScoreTarget):
+    if not study.outcome.are_ordered:
         raise ValueError("coding='dosage' is for an outcome of numbers, and y has classes: leave it out")
     if missing == "level":
         raise ValueError("coding='dosage' has no dosage for missing values as a level: use missing='omit' or 'impute'")

@@ -13,7 +13,7 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.progress import Progress, part, show_progress
 from interplay.codes.coded import CodedComparison, code_comparison
-from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
+from interplay.codes.cuts import outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.engines.choice import EngineChoice
 from interplay.interaction.beside_smooth import beside_smooth
@@ -35,7 +35,6 @@ from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
-from interplay.study.outcomes.outcome import ScoreTarget
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.
@@ -323,9 +322,8 @@ def named_result(
 ) -> Interactions:
     """Give the tuples names, cells and cuts."""
     study, coder = task.study, coded.coder
-    outcome, sizes = OutcomeCuts([], np.empty(0)), study.outcome.sizes[:0]
-    if not isinstance(study.outcome, ScoreTarget):
-        outcome, sizes = outcome_cuts(study.y, study.outcome), study.outcome.sizes
+    outcome = outcome_cuts(study.y, study.outcome)
+    sizes = study.outcome.sizes[: len(outcome.labels)]
     cuts = [variable_cuts(coder, v) for v in np.unique(tested.tuples).tolist()]
     first, where = tested.tuples[:MAX_KEPT], tested.discretization[:MAX_KEPT].tolist()
     counts = list(kept_counts(coder, tables, first, where, omit_missing=task.omits_missing))

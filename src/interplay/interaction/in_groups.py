@@ -35,7 +35,7 @@ from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.permutations.step_down import fewest_relabelings
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.outcome import Target
+from interplay.study.outcomes.targets import Target
 
 #: p-values this close, relative to the size of their logarithms, are equal: those of relabelings that only rename the
 #: classes are, but for what their fits leave.

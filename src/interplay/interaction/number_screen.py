@@ -21,7 +21,7 @@ from interplay.interaction.screen_limits import PSEUDOCOUNT, check_listed, most_
 from interplay.search.loop import Shard
 from interplay.statistics.number_interaction.search_bars import number_bars
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 
 #: p-values of a tuple alone and among others are equal up to this, as logarithms.
 _ROUNDING = 1e-6

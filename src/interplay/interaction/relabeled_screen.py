@@ -32,7 +32,7 @@ from interplay.statistics.interaction.interaction_test import chi2_log_p
 from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.statistics.number_interaction.scored_numbers import scored_numbers
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.study.outcomes.targets import ScoreTarget, Target
 
 #: A cap beyond which floating point has no numbers; logarithms of p-values go on.
 _SMALLEST_CAP = 1e-300

@@ -33,7 +33,7 @@ from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 
 #: Thresholds are lowered by this share: far more than what rounding does to gains.
 _ROUNDING = 1e-9

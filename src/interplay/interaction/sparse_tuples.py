@@ -12,7 +12,7 @@ from interplay.codes.coded import CodedComparison
 from interplay.interaction.task import InteractionTask
 from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.table_tests import MIN_PER_COLUMN, is_never_tested
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 
 
 def is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> bool:

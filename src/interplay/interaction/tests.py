@@ -24,7 +24,7 @@ from interplay.statistics.interaction.interaction_test import EXACT_SLACK, chi2_
 from interplay.statistics.interaction.table_tests import tested_tables
 from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.number_interaction.scored_numbers import scored_numbers
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.study.outcomes.targets import ScoreTarget, Target
 
 #: Tuples that are tested at a time; each may take a bootstrap.
 _TESTED_AT_ONCE = 256

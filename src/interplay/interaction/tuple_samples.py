@@ -8,7 +8,6 @@ from interplay.base.arrays import IntArray
 from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import variable_cuts
 from interplay.statistics.interaction.tested_in_model import TupleSamples
-from interplay.study.outcomes.outcome import ScoreTarget
 
 
 def tuple_samples(
@@ -22,7 +21,7 @@ def tuple_samples(
     known = np.flatnonzero(~np.any(gaps, axis=0))
     levels = levels[:, known]
     dosages = None
-    if coding == "dosage" and isinstance(comparison.outcome, ScoreTarget):
+    if coding == "dosage" and comparison.outcome.are_ordered:
         dosages = [variable_cuts(coder, v).dosages()[of] for v, of in zip(members.tolist(), levels, strict=True)]
     strata = comparison.strata
     return TupleSamples(known, levels, None if strata is None else strata.codes[known], dosages)

@@ -23,7 +23,7 @@ from interplay.results.interaction_table import cell_in_words
 from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
 from interplay.statistics.tagging import EXPLAINED
-from interplay.study.outcomes.outcome import FEWEST_IN_CELL
+from interplay.study.outcomes.targets import FEWEST_IN_CELL
 
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts

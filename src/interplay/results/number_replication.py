@@ -21,7 +21,7 @@ from interplay.statistics.number_interaction.effect import (
 )
 from interplay.statistics.number_interaction.number_tests import number_tests
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers, scored_numbers
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 from interplay.study.strata import Strata
 
 if TYPE_CHECKING:

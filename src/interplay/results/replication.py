@@ -44,7 +44,7 @@ from interplay.study.offset import make_offset
 from interplay.study.outcomes.classes import one_class
 from interplay.study.outcomes.event_values import named_event
 from interplay.study.outcomes.numbers import about_numbers, decision_numbers, is_number, number_outcome
-from interplay.study.outcomes.outcome import ClassTarget, ScoreTarget, Target
+from interplay.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 from interplay.study.outcomes.times import make_survival, split_survival
 from interplay.study.strata import Strata, make_strata
 from interplay.study.study import Study

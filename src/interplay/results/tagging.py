@@ -29,7 +29,8 @@ from interplay.statistics.neighbour_screen import Neighbours, responses
 from interplay.statistics.smooth_columns import smooth_columns
 from interplay.statistics.tagging import Lead, Tagged, tagged_tuple
 from interplay.study.full_model import FullModel
-from interplay.study.outcomes.outcome import Outcome, Target
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.targets import Target
 from interplay.study.outcomes.times import split_survival
 from interplay.study.positions import NOWHERE, Positions, make_positions
 from interplay.study.strata import Strata

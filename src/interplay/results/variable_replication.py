@@ -35,7 +35,7 @@ from interplay.statistics.replication_test import NewSamples
 from interplay.study.design import Design
 from interplay.study.full_model import FullModel
 from interplay.study.groups import in_order
-from interplay.study.outcomes import outcome as targets
+from interplay.study.outcomes import targets
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import decision_numbers, is_number, number_outcome
 from interplay.study.study import Study

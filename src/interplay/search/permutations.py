@@ -19,9 +19,7 @@ from interplay.search.settings import SelectionSettings
 from interplay.statistics.permutations import Exchangeability, StepDown, exchangeability
 from interplay.statistics.permutations.step_down import comparable_gains
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import number_outcome
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.study.outcomes.targets import Target
 
 #: Codes of all discretisations are kept up to this size, and made anew for each permutation beyond it.
 _MAX_KEPT_BYTES = 1 << 30
@@ -35,7 +33,7 @@ def allowed_relabelings(comparison: Comparison) -> Exchangeability:
         groups=None if groups is None else groups.codes,
         order=None if groups is None else groups.order,
         strata=None if strata is None else strata.codes,
-        are_ordered=isinstance(comparison.outcome, ScoreTarget),
+        are_ordered=comparison.outcome.are_ordered,
     )
 
 
@@ -66,14 +64,8 @@ def permuted_outcomes(comparison: Comparison, *, n_permutations: int, seed: int)
     relabelings = allowed_relabelings(comparison).relabelings(
         n_permutations, partial(random_stream, seed, Purpose.RELABELING)
     )
-    if isinstance(outcome, ScoreTarget):
-        values = np.unique(outcome.values)
-        for codes in relabelings:
-            # Ranked anew: where groups differ in size, there are more samples of some values than before.
-            yield number_outcome(values[codes], comparison.strata, scale=outcome.scale)
-        return
     for codes in relabelings:
-        yield DecisionClasses(codes, outcome.labels, outcome.kind)
+        yield outcome.relabeled(codes, comparison.strata)
 
 
 def search_permuted(

@@ -20,7 +20,7 @@ from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.comparisons import MULTICLASS_CHOICES
-from interplay.study.outcomes.outcome import Target
+from interplay.study.outcomes.targets import Target
 from interplay.study.rank_thresholds import check_discretization
 from interplay.study.table import Table, as_table
 

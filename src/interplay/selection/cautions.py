@@ -22,7 +22,7 @@ from interplay.study.columns import ColumnKind, decision_column
 from interplay.study.comparisons import Comparison
 from interplay.study.identifiers import IDENTIFIER_WORDS, about_columns, find_identifiers, find_subjects
 from interplay.study.named_columns import say_the_same
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 from interplay.study.study import Study
 
 #: So many of the most significant variables are compared with the outcome, value by value.

@@ -17,7 +17,7 @@ from interplay.statistics.correlation_test import NumberTarget
 from interplay.statistics.drawn_levels import DrawnLevels
 from interplay.statistics.level_gain_test import level_gain_log_p
 from interplay.statistics.residual_test import ResidualTarget
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 
 #: Codes of a number outcome's variables that are in memory at once. A fixed number: results do not depend on threads.
 _CODES_AT_ONCE = 1 << 22

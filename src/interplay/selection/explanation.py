@@ -26,7 +26,6 @@ from interplay.selection.short_list import make_short_list
 from interplay.selection.variable_effects import variable_effects
 from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.survival.survival_curves import SurvivalCurves, tuple_curves
-from interplay.study.outcomes.outcome import ScoreTarget
 from interplay.study.outcomes.times import Survival
 from interplay.study.table import Table
 
@@ -110,9 +109,8 @@ def _explained_run(
     shown += [] if explanations is None else [explanations.tuples]
     n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
     tested = make_selected_tests(coded, tables, settings, np.concatenate(shown), n_families)
-    if isinstance(comparison.outcome, ScoreTarget):
-        outcome: OutcomeCuts | None = OutcomeCuts([], np.empty(0))
-    elif task.study.y is not None and len(task.comparisons) == 1:
+    outcome: OutcomeCuts | None
+    if not comparison.outcome.labels or (task.study.y is not None and len(task.comparisons) == 1):
         outcome = outcome_cuts(task.study.y, comparison.outcome)
     else:  # of a continuous outcome only the classes are at hand, not where it was cut
         outcome = OutcomeCuts(run.class_labels, np.empty(0)) if settings.decision == "classes" else None

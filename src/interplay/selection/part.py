@@ -19,7 +19,7 @@ from interplay.selection.score_tests import ScoreTests
 from interplay.statistics.product_maxima import ProductMaxima
 from interplay.study.covariates import Covariates
 from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import ResidualModel
+from interplay.study.outcomes.targets import ResidualModel
 from interplay.study.outcomes.times import Survival
 
 

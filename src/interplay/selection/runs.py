@@ -33,7 +33,7 @@ from interplay.selection.task import SelectionTask
 from interplay.statistics.arms import tests_of
 from interplay.statistics.p_values import CHI2_PER_UNIT
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

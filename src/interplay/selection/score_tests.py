@@ -30,7 +30,7 @@ from interplay.statistics.residual_test import ResidualTarget
 from interplay.statistics.score_test import class_targets, score_log_p
 from interplay.study.full_model import FullModel
 from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.outcome import ClassTarget, ScoreTarget, Target
+from interplay.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 
 
 @dataclass(frozen=True, eq=False)

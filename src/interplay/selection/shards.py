@@ -33,7 +33,7 @@ from interplay.statistics.permutations.step_down import decided_after
 from interplay.study.groups import Groups
 from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 from interplay.study.strata import Strata
 from interplay.study.study import Study
 from interplay.study.subsets import ColumnSubset

@@ -12,7 +12,7 @@ from interplay.selection.unit_columns import UnitColumns
 from interplay.statistics.association import Associations
 from interplay.statistics.score_test import class_targets
 from interplay.statistics.short_list import ShortList, choose_short_list
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 from interplay.study.study import Study
 from interplay.study.table import Table
 

@@ -17,7 +17,6 @@ from interplay.selection.runs import search_selection
 from interplay.selection.significance import selection_from
 from interplay.selection.task import SelectionTask
 from interplay.statistics.stability import Stability, stability_of
-from interplay.study.outcomes.outcome import ClassTarget
 
 #: Samples of a class, or groups, that a half needs.
 _FEWEST = 2
@@ -49,9 +48,7 @@ def halves(task: SelectionTask, seed: int) -> Iterator[IntArray]:
     else:
         unit = np.arange(study.n_samples)
     first = np.unique(unit, return_index=True)[1]
-    like = np.zeros(len(first), dtype=np.int64)
-    if isinstance(study.outcome, ClassTarget):
-        like = study.outcome.codes[first].astype(np.int64)
+    like = study.outcome.class_codes[first].astype(np.int64)
     if study.strata is not None:
         like = like * study.strata.n_strata + study.strata.codes[first]
     for _ in range(task.n_subsamples // 2):
@@ -78,10 +75,8 @@ def _select(
 def check_halves(task: SelectionTask) -> None:
     """Refuse outcomes whose halves would lack a class."""
     outcome = task.study.outcome
-    if not isinstance(outcome, ClassTarget):
-        return
     fewest = int(outcome.sizes.min())
-    if fewest < 2 * _FEWEST:
+    if outcome.labels and fewest < 2 * _FEWEST:
         label = outcome.labels[int(outcome.sizes.argmin())]
         raise ValueError(
             f"stability needs at least {2 * _FEWEST} samples of each class, as halves are searched, and class {label} "

@@ -28,7 +28,7 @@ from interplay.statistics.effects.variable_effects import VariableEffects
 from interplay.statistics.given_test import choose_strong
 from interplay.statistics.verdicts import INTERACTION, Verdict
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 from interplay.study.study import Study
 
 #: Columns that are read at once.
@@ -136,7 +136,7 @@ class _OfComparison:
 
     def _given_others(self, v: int, found: MeasuredVariable) -> MeasuredVariable:
         outcome = self._comparison.outcome
-        target = outcome.scores if isinstance(outcome, ScoreTarget) else (outcome.codes == 1).astype(np.float64)
+        target = outcome.indicator()
         others = [scores for u, scores in self._strong_scores.items() if u != v]
         size = correlation_given(self._scores(v), np.array(others).reshape(-1, len(target)), target, self._strata)
         labels = self._target.labels

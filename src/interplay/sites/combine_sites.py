@@ -29,8 +29,8 @@ from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.study.outcomes.classes import MIN_CLASS_SIZE, DecisionClasses, check_strata
-from interplay.study.outcomes.outcome import ClassTarget
+from interplay.study.outcomes.classes import MIN_CLASS_SIZE, DecisionClasses
+from interplay.study.outcomes.targets import ClassTarget
 from interplay.study.strata import Strata
 
 #: Thresholds are computed up to this number of degrees of freedom, as in the search of one table.
@@ -87,7 +87,7 @@ def combine_sites(
     sites = checked_counts(agreed, counts)
     tables = PooledTables(agreed, sites)
     classes, strata = _samples(agreed, sites, tables.classes)
-    check_strata(strata, classes)
+    classes.check_strata(strata)
     found, cap, n_tested = _found(agreed, tables, classes, n_threads, progress)
     caps = agreed.caps
     wanted = wanted_tuples(found, caps)

@@ -25,7 +25,7 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.beta_tail import log_beta_cdf, log_f_tail
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.score_test import Moments
-from interplay.study.outcomes.outcome import ScoreTarget
+from interplay.study.outcomes.targets import ScoreTarget
 
 #: If the columns of a model leave less than this share of a variable's squares, they determine it.
 _NOTHING_LEFT = 1e-6

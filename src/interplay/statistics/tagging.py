@@ -18,7 +18,8 @@ from interplay.models.linear import independent_places
 from interplay.statistics.interaction.beside_test import NestedModels, nested_models
 from interplay.statistics.neighbour_screen import Neighbours, NeighbourScreen
 from interplay.study.full_model import FullModel
-from interplay.study.outcomes.outcome import Fitted, Target
+from interplay.study.outcomes.outcome import Fitted
+from interplay.study.outcomes.targets import Target
 
 #: The verdicts.
 HOLDS, EXPLAINED, CANNOT_TELL = "holds", "explained", "cannot be told"

@@ -9,11 +9,10 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import shown
-from interplay.base.chi_squared import chi2_tail
 from interplay.base.user_warnings import warn
 from interplay.study.columns import ColumnKind, decision_column
 from interplay.study.identifiers import are_subjects, find_subjects, names_subjects
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.study.outcomes.targets import Target
 from interplay.study.strata import Strata
 from interplay.study.table import Table
 
@@ -41,7 +40,7 @@ def warn_of_clusters(table: Table, outcome: Target, strata: Strata | None, *, ta
     for name, codes, is_variable in _subjects(table, taken):
         if _is_known(codes, strata):
             continue
-        if _depends_on(codes, outcome):
+        if outcome.p_of_groups(codes) < _MIN_P:
             warn(
                 f"X has a column {shown(name)} ({'a variable' if is_variable else 'known of its samples'}) with "
                 f"{int(codes.max()) + 1} values for {table.n_samples} samples: samples of one {shown(name)} are not "
@@ -86,30 +85,6 @@ def _is_known(codes: IntArray, strata: Strata | None) -> bool:
     if strata is None:
         return False
     return len(np.unique(strata.codes * (int(codes.max()) + 1) + codes)) == strata.n_strata
-
-
-def _depends_on(codes: IntArray, outcome: Target) -> bool:
-    """Say whether groups differ in their outcome; if not, likeness within a group does no harm."""
-    if isinstance(outcome, ScoreTarget):
-        return _f_tail(codes, outcome.scores) < _MIN_P
-    counts = np.zeros((int(codes.max()) + 1, outcome.n_classes))
-    np.add.at(counts, (codes, outcome.codes), 1)
-    expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
-    chi2 = float(((counts - expected) ** 2 / expected).sum())
-    return float(chi2_tail(chi2, (len(counts) - 1) * outcome.df)) < _MIN_P
-
-
-def _f_tail(codes: IntArray, scores: FloatArray) -> float:
-    """Return p of F, of one-way analysis of variance."""
-    from scipy.special import fdtrc
-
-    sizes = np.bincount(codes)
-    sizes_there = sizes[sizes > 0]
-    centred = scores - scores.mean()
-    between = float((np.bincount(codes, weights=centred)[sizes > 0] ** 2 / sizes_there).sum())
-    df = len(sizes_there) - 1, len(codes) - len(sizes_there)
-    within = float(centred @ centred) - between
-    return float(fdtrc(*df, between / df[0] / (within / df[1]))) if within > 0 else 0.0
 
 
 def _copies(table: Table) -> tuple[int, tuple[int, int]]:

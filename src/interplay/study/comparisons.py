@@ -13,9 +13,9 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups
-from interplay.study.outcomes.classes import DecisionClasses, check_strata
-from interplay.study.outcomes.numbers import check_number_strata
-from interplay.study.outcomes.outcome import ClassTarget, Outcome, ScoreTarget, Target
+from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
 from interplay.study.subsets import RowSubset
@@ -104,13 +104,13 @@ def _made(
 ) -> tuple[Comparison, ...]:
     if isinstance(outcome, ScoreTarget):
         if strata is not None:
-            check_number_strata(strata, outcome)
+            outcome.check_strata(strata)
         return (Comparison("numbers", table, outcome, strata, groups),)
     classes = outcome
     found = tuple(_comparisons(table, classes, strata, multiclass, groups))
     for one in found:
         if one.strata is not None:
-            check_strata(one.strata, one.classes, "y" if one.classes is classes else f"{one.decision!r}")
+            one.classes.check_strata(one.strata, "y" if one.classes is classes else f"{one.decision!r}")
     return found
 
 

@@ -13,7 +13,7 @@ from interplay.base.jobs import map_in_threads
 from interplay.study.columns import EXACT_FLOAT_LIMIT, FEW_VALUES, ColumnKind
 from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.study.outcomes.targets import Target
 from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
 from interplay.study.table import MISSING_WHOLE, Table
@@ -41,7 +41,7 @@ def data_fingerprint(
     The same values in another container or dtype have the same hash; different values, however large, have another.
     """
     digest = hashlib.blake2b(digest_size=16)
-    for content in ("\0".join(table.names).encode(), _outcome_bytes(outcome)):
+    for content in ("\0".join(table.names).encode(), outcome.content):
         digest.update(len(content).to_bytes(8, "little") + content)
     if strata is not None:
         digest.update(b"strata" + strata.codes.tobytes())
@@ -57,13 +57,6 @@ def data_fingerprint(
 def _blocks(table: Table) -> list[tuple[int, int]]:
     starts = range(0, table.n_vars, _COLUMNS_AT_ONCE)
     return [(start, min(start + _COLUMNS_AT_ONCE, table.n_vars)) for start in starts]
-
-
-def _outcome_bytes(outcome: Target) -> bytes:
-    """Return the bytes that tell one outcome from others; scores may be of ranks or of residuals."""
-    if isinstance(outcome, ScoreTarget):
-        return outcome.values.tobytes() + outcome.scores.tobytes()
-    return outcome.codes.tobytes()
 
 
 def _model_bytes(model: FullModel) -> bytes:

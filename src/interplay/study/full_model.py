@@ -15,7 +15,8 @@ from interplay.base.beta_tail import log_f_tail
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.models.linear import independent_places
 from interplay.study.design import Design
-from interplay.study.outcomes.outcome import Coefficients, Fits, NothingLeft, Outcome, ScoreTarget
+from interplay.study.outcomes.outcome import Coefficients, Fits, NothingLeft, Outcome
+from interplay.study.outcomes.targets import ScoreTarget
 
 
 @dataclass(frozen=True, eq=False)

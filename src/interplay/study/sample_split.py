@@ -9,7 +9,7 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int, check_real, shown
 from interplay.study.outcomes.classes import MIN_CLASS_SIZE
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.study.outcomes.targets import ScoreTarget, Target
 from interplay.study.outcomes.times import MIN_EVENTS, Survival
 from interplay.study.strata import Strata
 

@@ -28,7 +28,8 @@ from interplay.study.outcomes.numbers import (
     note_on_counts,
     number_outcome,
 )
-from interplay.study.outcomes.outcome import ClassTarget, Outcome, ScoreTarget, Target
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 from interplay.study.outcomes.times import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
 from interplay.study.strata import Strata, make_strata
 from interplay.study.subsets import RowSubset

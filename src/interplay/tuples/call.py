@@ -19,7 +19,6 @@ from interplay.codes.coder import Discrete
 from interplay.engines.choice import AsEngine, EngineChoice, SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import TupleFormula, tuple_formula
 from interplay.search.settings import SearchSettings, asked_for_mask, check_search_settings, check_workspace
-from interplay.study.outcomes.outcome import ScoreTarget
 from interplay.study.study import make_study
 from interplay.tuples.listing import Listing, best_table, value_matrix, whole_table, write_parquet, write_table
 from interplay.tuples.parquet_rows import check_out
@@ -185,7 +184,7 @@ def interesting_tuples(
         check_out(out)
     asked_for = asked_for_mask(table, variables, require, dimensions)
     formula = tuple_formula(stat, dimensions, with_decision=y is not None)
-    if formula is not None and isinstance(study.outcome, ScoreTarget):
+    if formula is not None and study.outcome.are_ordered:
         raise ValueError(
             f"stat={stat!r} needs classes, and y is a number: use stat='MI', or cut y with decision_divisions=1"
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.models.linear import cell_columns, independent_columns
-from interplay.study.outcomes.outcome import Target
+from interplay.study.outcomes.targets import Target
 
 
 class NestedModels(NamedTuple):

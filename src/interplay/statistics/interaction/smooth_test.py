@@ -12,7 +12,8 @@ from interplay.statistics.interaction.beside_test import nested_models
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.smooth_columns import smooth_columns
 from interplay.study.full_model import FullModel
-from interplay.study.outcomes.outcome import Outcome, Target
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.targets import Target
 
 #: The level on the other scale, as a share of the significance level. With 1, additive effects that one scale bends are
 #: called an interaction in 3.3 % of tables, beside the errors that the search makes elsewhere.

@@ -13,7 +13,7 @@ from interplay.statistics.interaction.beside_test import nested_models
 from interplay.statistics.interaction.model_test import ModelTest, model_test
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.study.full_model import FullModel
-from interplay.study.outcomes.outcome import ScoreTarget, Target
+from interplay.study.outcomes.targets import ScoreTarget, Target
 from interplay.study.outcomes.times import Survival
 
 

@@ -17,7 +17,7 @@ from interplay.statistics.number_interaction.interaction_contrasts import (
     n_contrasts,
 )
 from interplay.statistics.number_interaction.robust_test import mean_variances
-from interplay.study.outcomes.outcome import FEWEST_IN_CELL
+from interplay.study.outcomes.targets import FEWEST_IN_CELL
 
 #: With less than this share of its variance left, H0 fits the mean of a cell exactly.
 _FREE_VARIANCE = 1e-9

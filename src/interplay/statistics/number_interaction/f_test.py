@@ -11,7 +11,7 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.beta_tail import log_f_tail
 from interplay.statistics.number_interaction.cell_moments import CellMoments
 from interplay.statistics.number_interaction.departure import departure, departure_at_most
-from interplay.study.outcomes.outcome import FEWEST_IN_CELL
+from interplay.study.outcomes.targets import FEWEST_IN_CELL
 
 #: Bounds of ln p are compared with a bar up to this.
 _NEAR = 1e-6

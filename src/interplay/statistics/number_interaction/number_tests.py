@@ -21,7 +21,7 @@ from interplay.statistics.number_interaction.f_test import FTest, f_log_p_below,
 from interplay.statistics.number_interaction.number_gains import number_gains
 from interplay.statistics.number_interaction.robust_test import robust_test
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers
-from interplay.study.outcomes.outcome import FEWEST_IN_CELL
+from interplay.study.outcomes.targets import FEWEST_IN_CELL
 
 
 def first_test(

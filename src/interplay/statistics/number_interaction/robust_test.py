@@ -22,7 +22,7 @@ from interplay.statistics.number_interaction.interaction_contrasts import (
     contrasts_between,
     n_contrasts,
 )
-from interplay.study.outcomes.outcome import FEWEST_IN_CELL
+from interplay.study.outcomes.targets import FEWEST_IN_CELL
 
 
 class RobustTest(NamedTuple):

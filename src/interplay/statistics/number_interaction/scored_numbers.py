@@ -9,7 +9,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray
 from interplay.statistics.number_interaction.scale_words import OTHER_SCALE
 from interplay.study.outcomes.numbers import number_outcome
-from interplay.study.outcomes.outcome import FEWEST_IN_CELL, ScoreTarget
+from interplay.study.outcomes.targets import FEWEST_IN_CELL, ScoreTarget
 from interplay.study.strata import Strata
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.number_interaction.departure import departure
 from interplay.statistics.power.second_test import after_second_test
-from interplay.study.outcomes.outcome import FEWEST_IN_CELL
+from interplay.study.outcomes.targets import FEWEST_IN_CELL
 
 #: Points at which a normal density is summed, from −8 to 8: the sum of a smooth function is exact to rounding.
 _GRID = np.linspace(-8.0, 8.0, 641)

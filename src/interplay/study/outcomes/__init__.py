@@ -2,7 +2,8 @@
 
 ::
 
-    outcome.py           what every outcome can do; ClassTarget, ScoreTarget: what engines know of it
+    targets.py           ClassTarget, ScoreTarget: what engines know of an outcome
+    outcome.py           what an outcome of any kind can do: its models
     classes.py           y                    → DecisionClasses  (n_samples,): labels as they are, numbers cut by rank
     numbers.py           y                    → NumberOutcome    (n_samples,): numbers, not cut, and their scores
     times.py             (time, event)        → Survival; DecisionClasses where its residuals shall be cut

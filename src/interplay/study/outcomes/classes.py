@@ -22,18 +22,9 @@ from interplay.study.columns import (
 )
 from interplay.study.design import Design
 from interplay.study.number_texts import stands_for_missing, tidy
-from interplay.study.outcomes.outcome import (
-    ClassTarget,
-    Coefficients,
-    Fits,
-    Fitted,
-    Outcome,
-    ScoreTarget,
-    check_left,
-    standardised,
-)
+from interplay.study.outcomes.outcome import Coefficients, Fits, Fitted, Outcome, check_left, standardised
+from interplay.study.outcomes.targets import ClassTarget, ScoreTarget
 from interplay.study.rank_thresholds import even_ranks
-from interplay.study.strata import Strata
 
 DECISION_CHOICES = ("auto", "classes", "number", "continuous")
 
@@ -235,6 +226,8 @@ def _classes_by_value(values: npt.NDArray[Any], levels: list[Any] | None) -> Dec
         used = used.astype(np.int64) if np.abs(used).max(initial=0) < EXACT_FLOAT_LIMIT else used  # 1, not 1.0
     labels = used.tolist() if levels is None else [levels[int(number)] for number in used]
     check_encodable("a label of y", labels)
+    if [str(label).lower() for label in labels] == ["case", "control"]:  # effects are those of cases
+        return DecisionClasses(1 - codes.astype(np.int64), labels[::-1])
     return DecisionClasses(codes.astype(np.int64), labels)
 
 
@@ -283,24 +276,4 @@ def _check_classes(classes: DecisionClasses) -> None:
             advice += ", or use decision='number' if the values have an order"
         raise ValueError(
             f"y has a class with fewer than {MIN_CLASS_SIZE} samples, {shown(str(classes.labels[small[0]]))}: {advice}"
-        )
-
-
-def check_strata(strata: Strata, classes: ClassTarget, what: str = "y") -> None:
-    """Refuse strata that determine the classes; warn of single strata that do. `what` names the outcome in messages."""
-    counts = np.zeros((strata.n_strata, classes.n_classes), dtype=np.int64)
-    np.add.at(counts, (strata.codes, classes.codes), 1)
-    pure = np.flatnonzero((counts > 0).sum(axis=1) < 2)
-    if len(pure) == strata.n_strata:
-        raise ValueError(
-            f"strata determines the classes of {what}: no stratum has samples of two classes, so that the effects of "
-            "stratum and outcome cannot be separated; if the strata are donors or families, give them as groups=, "
-            "which permutes the labels of whole groups, otherwise use other strata"
-        )
-    if len(pure):
-        where = "" if what == "y" else f", {what}"
-        listed = ", ".join(shown(strata.labels[stratum]) for stratum in pure[:3]) + ", ..." * (len(pure) > 3)
-        warn(
-            f"strata{where}: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which "
-            "carry no information and reduce the power: leave these samples out, or merge strata"
         )

@@ -9,24 +9,14 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.base.beta_tail import log_f_tail
-from interplay.base.checks import check_choice, shown
+from interplay.base.checks import check_choice
 from interplay.base.chi_squared import chi2_of_log_tail
-from interplay.base.user_warnings import warn
 from interplay.models.linear import fit_linear, independent_columns, independent_places
-from interplay.models.splines import normal_scores
 from interplay.study.columns import ColumnKind, check_length, decision_column
 from interplay.study.design import Design
 from interplay.study.outcomes.classes import MIN_CLASS_SIZE, check_not_missing, is_continuous
-from interplay.study.outcomes.outcome import (
-    Coefficients,
-    Fits,
-    Fitted,
-    Outcome,
-    ResidualModel,
-    ScoreTarget,
-    SecondTest,
-    check_left,
-)
+from interplay.study.outcomes.outcome import Coefficients, Fits, Fitted, Outcome, SecondTest, check_left
+from interplay.study.outcomes.targets import ResidualModel, ScoreTarget, target_scores
 from interplay.study.strata import Strata
 
 SCALE_CHOICES = ("ranks", "values")
@@ -298,34 +288,4 @@ def number_outcome(values: FloatArray, strata: Strata | None = None, *, scale: s
     [0.97, -0.97, 0.0]
     """
     check_choice("scale", scale, SCALE_CHOICES)
-    if scale == "values":
-        if not np.isfinite(values).all():
-            raise ValueError("y has infinite values, which scale='values' cannot average: use scale='ranks'")
-        scaled, _ = in_unit(values)
-        return NumberOutcome(values, np.asarray((scaled - scaled.mean()) / scaled.std()), scale)
-    scores = np.empty(len(values))
-    codes = np.zeros(len(values), dtype=np.int64) if strata is None else strata.codes
-    for stratum in range(int(codes.max(initial=0)) + 1):
-        inside = np.flatnonzero(codes == stratum)
-        scores[inside] = normal_scores(values[inside])
-    return NumberOutcome(values, scores, scale)
-
-
-def check_number_strata(strata: Strata, outcome: ScoreTarget) -> None:
-    """Refuse strata that determine a number outcome; warn of single strata that do."""
-    low, high = np.full(strata.n_strata, np.inf), np.full(strata.n_strata, -np.inf)
-    np.minimum.at(low, strata.codes, outcome.values)
-    np.maximum.at(high, strata.codes, outcome.values)
-    same = np.flatnonzero(low == high)
-    if len(same) == strata.n_strata:
-        raise ValueError(
-            "strata determines y: all samples of a stratum have the same value, so that the effects of stratum and "
-            "outcome cannot be separated; if the strata are donors or families, give them as groups=, otherwise use "
-            "other strata"
-        )
-    if len(same):
-        listed = ", ".join(shown(strata.labels[stratum]) for stratum in same[:3]) + ", ..." * (len(same) > 3)
-        warn(
-            f"strata: {len(same)} of {strata.n_strata} strata have one value of y only ({listed}), which carry no "
-            "information and reduce the power: leave these samples out, or merge strata"
-        )
+    return NumberOutcome(values, target_scores(values, strata, scale), scale)

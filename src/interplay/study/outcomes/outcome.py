@@ -1,163 +1,23 @@
-"""An outcome, of whatever kind: what study, search and tests ask of it; and the two targets that engines know.
-
-An outcome is read from y by its kind. Engines count classes, or sum the scores of numbers: `Target`. Classes and
-numbers are targets themselves; of times, and of all that is adjusted for covariates or an offset, the residuals are.
-"""
+"""An outcome, of whatever kind: its models, as tests ask for them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, numbered
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.study.design import Design
-from interplay.study.outcomes.words import CLASSES, NUMBERS, Words
+from interplay.study.outcomes.targets import ResidualModel, ScoreTarget
+from interplay.study.outcomes.words import Words
 
 #: A coefficient with a larger standard error has no finite estimate.
 NO_ESTIMATE = 10.0
 
 #: Residuals with less than this share of the variance of the outcome leave nothing to search.
 _NOTHING_LEFT = 1e-6
-
-#: Cells of fewer samples are left out of the hypothesis; the spread within them still counts. Measured on pairs of
-#: genotypes without an interaction, N = 200 and 1000: with normal scores of a continuous outcome F holds for cells of
-#: any size. Where 80 % of the outcome is one value, p-values below 1e-5 are 15 times (cells of one sample), 5 times
-#: (five) and twice (ten) as frequent as they should be. Variances that the variance of each cell enters need as many:
-#: with cells of two samples, robust p-values below 1e-4 are 18 times as frequent, with five at most 3 times.
-FEWEST_IN_CELL = 5
-
-#: Of samples with another score than the most frequent one, so many are expected in a cell.
-_FEWEST_OTHERS = 2.5
-
-
-@dataclass(frozen=True)
-class ClassTarget:
-    """Classes numbered from 0: of the tuples, engines count the samples of each class.
-
-    Attributes
-    ----------
-    codes : (n_samples,) int64
-        Class of each sample, 0 … n_classes − 1.
-    labels : list
-        The user's names of the classes, in the order of the numbers.
-    kind : str
-        "classes" or "continuous" (then the classes are ranges of ranks).
-    """
-
-    codes: IntArray
-    labels: list[Any]
-    kind: str = "classes"
-    words: ClassVar[Words] = CLASSES
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.labels)
-
-    @property
-    def df(self) -> int:
-        """Degrees of freedom of the outcome: of a gain, times those of the variable and the cells of its partners."""
-        return self.n_classes - 1
-
-    @cached_property
-    def sizes(self) -> IntArray:
-        """Samples in each class, (n_classes,)."""
-        return np.bincount(self.codes, minlength=self.n_classes).astype(np.int64)
-
-    @property
-    def fewest_in_cell(self) -> int:
-        """Samples that a cell needs to be tested: any."""
-        return 1
-
-    @property
-    def exchanged(self) -> IntArray:
-        """What relabelings exchange, (n_samples,): the classes."""
-        return self.codes
-
-
-@dataclass(frozen=True, eq=False)
-class ResidualModel:
-    """A model of an outcome whose residuals are searched: what the chance of a score test depends on.
-
-    Attributes
-    ----------
-    kind : str
-        "linear", "logistic" or "cox".
-    columns : (n_samples, n_columns) float64
-        Of the model: a constant, strata, covariates; none is a sum of others.
-    variances, thirds : (n_samples,) float64
-        Variance and third central moment of each residual under the model, in units of the scores. Of a linear model
-        variances are equal.
-    """
-
-    kind: str
-    columns: FloatArray
-    variances: FloatArray
-    thirds: FloatArray
-
-
-@dataclass(frozen=True)
-class ScoreTarget:
-    """Scores of numbers, or of residuals of an outcome of any kind: engines sum them in the cells of tuples.
-
-    Attributes
-    ----------
-    values : (n_samples,) float64
-        As they were given; residuals where there is a `model`.
-    scores : (n_samples,) float64
-        The values as tests compare them, higher for higher values: normal scores of ranks, within strata if there are
-        any, or standardised values.
-    scale : str
-        "ranks" or "values": what the scores are made of.
-    model : ResidualModel, optional
-        The model of covariates, an offset or times whose residuals these are.
-    """
-
-    values: FloatArray
-    scores: FloatArray
-    scale: str = "ranks"
-    model: ResidualModel | None = None
-    kind: ClassVar[str] = "number"
-    df: ClassVar[int] = 1
-    words: ClassVar[Words] = NUMBERS
-
-    @property
-    def labels(self) -> list[Any]:
-        """No classes, hence no labels."""
-        return []
-
-    @property
-    def sizes(self) -> IntArray:
-        """All samples, (1,)."""
-        return np.array([len(self.values)], dtype=np.int64)
-
-    @property
-    def exchanged(self) -> IntArray:
-        """What relabelings exchange, (n_samples,): the numbers of the distinct values, ascending."""
-        return numbered(self.values)
-
-    @cached_property
-    def fewest_in_cell(self) -> int:
-        """Samples that a cell needs to be tested: `FEWEST_IN_CELL`, and more where most samples have one value.
-
-        With 80 % equal values, cells of ten samples have twice as many p-values below 1e-5 as they should, cells of
-        five samples five times as many.
-
-        Examples
-        --------
-        >>> [ScoreTarget(values, values).fewest_in_cell for values in (np.arange(10.0), np.array([0.0] * 8 + [1, 2]))]
-        [5, 13]
-        """
-        others = 1 - float(np.unique(self.values, return_counts=True)[1].max()) / len(self.values)
-        return max(FEWEST_IN_CELL, int(np.ceil(_FEWEST_OTHERS / others - 1e-9))) if others > 0 else FEWEST_IN_CELL
-
-
-#: What engines know of an outcome.
-Target = ClassTarget | ScoreTarget
 
 
 class Coefficients(NamedTuple):

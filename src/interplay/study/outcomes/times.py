@@ -25,12 +25,11 @@ from interplay.study.outcomes.outcome import (
     Fits,
     Fitted,
     Outcome,
-    ScoreTarget,
     SecondTest,
-    Target,
     check_left,
     standardised,
 )
+from interplay.study.outcomes.targets import ScoreTarget, Target
 from interplay.study.outcomes.words import TIMES, Words
 from interplay.study.table import Table
 
