@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import interplay
 from interplay.results.table_file import table_bytes
-from interplay.sites import combine_sites, count_at_site, list_at_site, plan_sites
+from interplay.sites import SiteCounts, combine_sites, count_at_site, list_at_site, plan_sites
 from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.site_shares import site_shares
 
@@ -137,7 +138,7 @@ def test_files_give_the_same_as_objects(tmp_path: Path) -> None:
     text = (tmp_path / "0.counts").read_text(encoding="utf-8")
     assert text.startswith("# interplay: count file of a site, version 1\n# This file leaves the site.")
     assert "rs2\trs7\t" in text
-    assert "Many counts together" in text
+    assert "It is not anonymous" in text
 
 
 def test_default_plan_lists_few_tuples(tmp_path: Path) -> None:
@@ -195,6 +196,77 @@ def test_small_cells_stay_at_the_site() -> None:
     assert alone.loc[[members]]["chi2"].iloc[0] == pytest.approx(both.loc[[members]]["chi2"].iloc[0], rel=1e-9)
     # Nothing is said of them where nothing is withheld.
     assert not any("withheld" in note for note in over_sites(X, y, site).notes())
+
+
+def test_the_headline_says_what_could_not_be_tested() -> None:
+    X, y, site = study(n=400)
+    found = over_sites(X, y, site, max_p=1, min_cell=40)
+    n = found.provenance["counted"]
+    assert found.provenance["untested"] == n > 0
+    assert f"; {n} more could not be tested, as every site withheld the table" in found.summary()
+    n_sites = len(np.unique(site))
+    assert f"; {n * n_sites} of {n * n_sites} tables)" in found.summary()
+
+
+def test_a_class_that_is_a_small_cell_is_refused() -> None:
+    X, y, site = study(n=1200)
+    first = site == np.unique(site)[0]
+    few = ~first | (y != np.unique(y)[0])
+    few[np.flatnonzero(~few)[:3]] = True
+    with pytest.raises(ValueError, match=r"^min_cell is 5, and class '.*' has fewer samples at this site"):
+        over_sites(X[few], y[few], site[few], max_p=1, min_cell=5)
+
+
+def _attack(counts: SiteCounts, n_levels: int) -> dict[tuple[int, ...], int]:
+    """Return the cells of all columns, missing values and classes, that linear programming finds to be one number.
+
+    It sees the file alone: the tables of pairs and the sizes of the classes.
+    """
+    p, n_classes = len(counts.plan.columns), len(counts.class_sizes)
+    cells = np.array(list(np.ndindex(*[n_levels + 1] * p, n_classes)))
+    rows = [cells[:, -1] == q for q in range(n_classes)]
+    sums = counts.class_sizes.tolist()
+    begin = 0
+    for members, is_withheld in zip(counts.tuples.tolist(), counts.is_withheld.tolist(), strict=True):
+        size = counts.plan.table_size(tuple(members))
+        for entry, cell in enumerate([] if is_withheld else np.ndindex(n_levels, n_levels, n_classes)):
+            rows.append((cells[:, [*members, p]] == cell).all(axis=1))
+            sums.append(int(counts.counts[begin + entry]))
+        begin += size
+    equations = np.array(rows, dtype=float)
+    found = {}
+    for column in range(p):
+        for level, q in np.ndindex(n_levels, n_classes):
+            # Samples with this level and class that lack a value in another column.
+            lacks = (cells[:, column] == level) & (cells[:, -1] == q) & (cells[:, :-1] == n_levels).any(axis=1)
+            ends = [
+                linprog(sign * lacks, A_eq=equations, b_eq=sums, bounds=(0, None)).fun * sign for sign in (1.0, -1.0)
+            ]
+            if abs(ends[1] - ends[0]) < 1e-6:
+                found[column, level, q] = round(ends[0])
+    return found
+
+
+@pytest.mark.parametrize("missing", ["omit", "level"])
+def test_counts_are_not_anonymous_and_say_so(missing: str, tmp_path: Path) -> None:
+    """One person lacks one value; with missing values left out, the others of that person follow from the counts."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(300, 3)).astype(float)
+    y = np.where((X[:, 0] != X[:, 1]) ^ (rng.random(300) < 0.2), "ill", "well")
+    X[7, 1] = np.nan
+    plan = plan_sites(X, y, sites=["a", "b"], missing=missing, list_up_to=1.0)
+    lists = [list_at_site(plan, X, y, site=site) for site in ("a", "b")]
+    counts = count_at_site(plan, X, y, site="a", lists=lists, min_cell=5)
+    counts.save(tmp_path / "a.counts")
+    text = (tmp_path / "a.counts").read_text()
+    assert "It is not anonymous: counts of smaller groups, down to one person," in text
+    assert "no values of" not in text
+    if missing == "omit":
+        found = _attack(counts, 2)
+        q = list(plan.classes).index(y[7])
+        assert found[0, int(X[7, 0]), q] == found[2, int(X[7, 2]), q] == 1
+    else:  # the tables with the one missing value stay at the site
+        assert counts.is_withheld[(counts.tuples == 1).any(axis=1)].all()
 
 
 def _has_small_cell(X: pd.DataFrame, y: np.ndarray, members: tuple[str, ...], least: int) -> bool:

@@ -102,7 +102,7 @@ def plan_command(data: str, out: str, quiet: bool, **values: Any) -> None:
 def list_command(plan: str, data: str, out: str, quiet: bool, **values: Any) -> None:
     """List the tuples of the table DATA of one site whose interaction reaches the share of the site.
 
-    The file names columns. It contains no counts and no values of samples.
+    The file names columns. It contains no counts and no rows.
     """
     from interplay.sites import list_at_site
 
@@ -127,7 +127,8 @@ def list_command(plan: str, data: str, out: str, quiet: bool, **values: Any) -> 
 def count_command(plan: str, data: str, lists: tuple[str, ...], out: str, quiet: bool, **values: Any) -> None:
     """Count the samples of the table DATA of one site in the cells of all tuples that any site has listed.
 
-    LIST... are the lists of all sites. The file contains counts and no values of samples.
+    LIST... are the lists of all sites. The file contains counts and no rows. Counts of smaller groups, down to one
+    person, can follow from them, also with --min-cell.
     """
     from interplay.sites import count_at_site
 

@@ -38,7 +38,9 @@ def headline(found: Interactions) -> str:
         of_relevant = f"{n_significant} of {len(found)} {tuples} of relevant variables {have} an interaction"
         return f"{of_relevant} ({judged}, for all {found.n_tests:,} {tuples})"
     whole = f"{part}{n_significant} of {found.n_tests:,} {tuples} {have} an interaction ({judged})"
-    return "; ".join([whole, *words.missing_in_words(found.record.missing)])
+    n_untested = found.record.untested
+    untested = [f"{n_untested:,} more could not be tested, as every site withheld the table"] if n_untested else []
+    return "; ".join([whole, *untested, *words.missing_in_words(found.record.missing)])
 
 
 def details(found: Interactions) -> str:
@@ -163,7 +165,7 @@ def _on_sites(found: Interactions) -> list[str]:
         listed = ", ".join(f"{printable(name)}: {n} tuples" for name, n in withheld.items())
         said.append(
             f"Sites withheld tables with small cells ({listed}; {sum(withheld.values())} of "
-            f"{len(sites) * found.record.tested} tables): these tuples are tested in the other sites only, "
+            f"{len(sites) * found.record.counted} tables): these tuples are tested in the other sites only, "
             "n_samples says in how many samples."
         )
     if any(cuts.is_cut for cuts in found.cuts):

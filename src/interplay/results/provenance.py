@@ -126,6 +126,9 @@ class Provenance(_Entries):
     missing: dict[str, int] = field(default_factory=dict)
     n_cut: int | None = None
     tested: int = 0
+    #: Of a search over sites: tuples that they counted, and those of which every site withheld the table.
+    counted: int = 0
+    untested: int = 0
     searched_up_to_p: float | None = None
     date: str = ""
     #: Of a replication: the entries of the search, and how its p-values were adjusted.

@@ -112,6 +112,8 @@ def combine_sites(
             **search_record({"name": "sites"}, {}, started=started),
             "searched_up_to_p": cap,
             "tested": n_tested,
+            "counted": len(tables.tuples),
+            "untested": int(np.all([one.is_withheld for one in sites], axis=0).sum()),
             "plan": agreed.digest,
             "sites": {
                 one.site: {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import BoolArray, IntArray
-from interplay.base.checks import check_int
+from interplay.base.checks import check_int, shown
 from interplay.base.jobs import resolve_n_jobs
 from interplay.base.text import tuples_in_words
 from interplay.sites.plan import SitePlan, read_plan
@@ -76,12 +76,13 @@ class SiteCounts:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a text file, which says what it contains."""
         plan = self.plan
-        small = f" Tables with a count from 1 to {self.min_cell - 1} are withheld." if self.min_cell > 1 else ""
+        small = f"Tables with a count from 1 to {self.min_cell - 1} are withheld. " if self.min_cell > 1 else ""
         prose = [
             f"This file leaves the site. It contains numbers of samples: by class, and by the cells of {len(self)} "
             f"{tuples_in_words(plan.dimensions)} of columns and class.",
-            f"It contains no values of single samples.{small} Many counts together can still tell whether a person is",
-            "in the study, to somebody who knows the values of that person.",
+            f"It contains no rows. {small}It is not anonymous: counts of smaller groups, down to one person,",
+            "can follow from these, most easily from tables of one column that leave out different missing values; and",
+            "to somebody who knows the values of a person, many counts can tell whether that person is in the study.",
             "Lines 'levels': a column; whether each of its levels occurs at this site; the same for missing values.",
             "Other lines: 'listed' if this site has asked for the tuple; its columns; samples, of which the class "
             "varies fastest, then the level of the last column.",
@@ -143,7 +144,8 @@ def count_at_site(
     Returns
     -------
     SiteCounts
-        ``.save(path)`` writes the file that leaves the site: counts, no values of samples.
+        ``.save(path)`` writes the file that leaves the site: counts, from which counts of smaller groups, down to one
+        person, can follow, also with `min_cell`.
 
     Examples
     --------
@@ -163,6 +165,7 @@ def count_at_site(
     n_threads = resolve_n_jobs(n_jobs)
     tuples, listed = union_of(agreed, lists)
     data = make_site_data(agreed, X, y, site, n_threads=n_threads)
+    _check_classes(data, min_cell)
     counts, small = _counted(data, tuples, min_cell)
     return SiteCounts(
         plan=agreed,
@@ -175,6 +178,16 @@ def count_at_site(
         occurs={v: data.occurs[v] for v in np.unique(tuples).tolist()},
         min_cell=min_cell,
     )
+
+
+def _check_classes(data: SiteData, min_cell: int) -> None:
+    """Refuse a class that is itself a small cell: its size stands in the file, and all its tables would be withheld."""
+    for label, n in zip(data.plan.classes, data.class_sizes.tolist(), strict=True):
+        if 0 < n < min_cell:
+            raise ValueError(
+                f"min_cell is {min_cell}, and class {shown(label)} has fewer samples at this site: leave them out, or "
+                "lower min_cell"
+            )
 
 
 def starts_of_tables(plan: SitePlan, tuples: IntArray) -> IntArray:

@@ -47,7 +47,7 @@ class SiteList:
         prose = [
             f"This file leaves the site. It names {tuples_in_words(self.plan.dimensions)} of columns whose interaction "
             "at this site is large enough that",
-            "their interaction over all sites may be significant. It contains no counts and no values of samples.",
+            "their interaction over all sites may be significant. It contains no counts and no rows.",
             "One tuple per line, names of columns separated by tabs.",
         ]
         header = {"plan": self.plan.digest, "site": self.site, "tuples": len(self)}
