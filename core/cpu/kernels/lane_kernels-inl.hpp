@@ -340,9 +340,9 @@ constexpr void set_information_kernels(LaneKernels& kernels) {
   kernels.information_rational[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, RationalScore<Simd, false>>;
 }
 
-template <class Simd, class WideSimd = Simd, class Adder = CarrySaveAdder<Simd>>
-constexpr LaneKernels make_lane_kernels(interplay::SumKernel sum_planes) {
-  LaneKernels kernels{};
+// All kernels but the paired ones, which can be compiled in files of their own.
+template <class Simd, class WideSimd, class Adder>
+constexpr void set_single_kernels(LaneKernels& kernels, interplay::SumKernel sum_planes) {
   kernels.transpose = transpose<Simd>;
   kernels.list_samples = list_samples<Simd>;
   kernels.list_within = list_within<Simd>;
@@ -367,12 +367,23 @@ constexpr LaneKernels make_lane_kernels(interplay::SumKernel sum_planes) {
   set_information_kernels<WideSimd, 3, 0>(kernels);
   set_information_kernels<WideSimd, 3, 1>(kernels);
   kernels.levels = make_level_kernels<Simd>();
-  kernels.paired = make_paired_kernels<Simd, WideSimd>();
-  kernels.paired.count = count_classes<Simd, Adder, StorePairs<Simd>, ClassCounts>;
-  kernels.paired.count_bytes = count_classes<Simd, Adder, StoreBytes<Simd>, BytePair>;
-  set_small_cell_kernels<Simd>(kernels.paired);
   kernels.wide = make_wide_kernels<WideSimd>();
   kernels.sums = make_sum_kernels<WideSimd>(sum_planes);
+}
+
+template <class Simd, class WideSimd, class Adder>
+constexpr void set_all_paired_kernels(interplay::PairedKernels& kernels) {
+  kernels = make_paired_kernels<Simd, WideSimd>();
+  kernels.count = count_classes<Simd, Adder, StorePairs<Simd>, ClassCounts>;
+  kernels.count_bytes = count_classes<Simd, Adder, StoreBytes<Simd>, BytePair>;
+}
+
+template <class Simd, class WideSimd = Simd, class Adder = CarrySaveAdder<Simd>>
+constexpr LaneKernels make_lane_kernels(interplay::SumKernel sum_planes) {
+  LaneKernels kernels{};
+  set_single_kernels<Simd, WideSimd, Adder>(kernels, sum_planes);
+  set_all_paired_kernels<Simd, WideSimd, Adder>(kernels.paired);
+  set_small_cell_kernels<Simd>(kernels.paired);
   return kernels;
 }
 
