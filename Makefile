@@ -7,12 +7,27 @@ BIN := $(VENV)/bin
 # A tool of the system comes first; what it lacks may be in the environment.
 export PATH := $(PATH):$(CURDIR)/$(BIN)
 
+# Where there is a ccache, compilers use it.
+ifneq ($(shell command -v ccache),)
+export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
+endif
+
+# Some commands start many Pythons: compiled files are kept for these, also where the environment says not to.
+export PYTHONDONTWRITEBYTECODE :=
+
+# What a command imports is compiled then, and kept; pip would compile all of pandas and SciPy, one file at a time.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile
+
 # Stamp files: a step runs again when something it depends on is newer than its stamp. They live in the environment,
 # so removing .venv starts afresh.
+VENV_READY := $(VENV)/.venv-ready
 PIP_READY := $(VENV)/.pip-ready
 TOOLS_READY := $(VENV)/.tools-ready
 PACKAGE_READY := $(VENV)/.package-ready
+TESTS_READY := $(VENV)/.tests-ready
 DOCS_READY := $(VENV)/.docs-ready
+# The C++ tests need no Python; the tools have CMake for systems without it.
+CMAKE_READY := $(if $(shell command -v cmake),,$(TOOLS_READY))
 # Releases are made in an environment of their own, in which every file is pinned by its hash.
 RELEASE := $(VENV)/release
 RELEASE_READY := $(RELEASE)/.ready
@@ -26,12 +41,13 @@ CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 # For example: make test PYTEST_ARGS="-k datasets"
 PYTEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
+SINCE ?= main
 GPU_SUITE := tests/compat tests/interaction tests/search tests/selection tests/selector tests/tuples \
 	tests/base/test_max_gains.py tests/codes/test_contrast.py tests/project/test_properties.py tests/study/test_strata.py
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help ready demo test pytest coverage oldest gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible wheel trywheel second sbom audit clean
+.PHONY: help ready demo test pytest slow affected coverage oldest gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible wheel trywheel second sbom audit clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
@@ -44,18 +60,22 @@ demo: $(PACKAGE_READY)  ## Find the informative variables of a simulated table, 
 	$(BIN)/interplay demo
 
 # Afterwards targets may run at the same time: none of those that check something installs anything.
-ready: $(PACKAGE_READY) $(TOOLS_READY) $(DOCS_READY)  ## Build the package and install all that is needed to check it.
+ready: $(TESTS_READY) $(DOCS_READY)  ## Build the package and install all that is needed to check it.
 
 test: sanitize pytest  ## Run the C++ tests with sanitizers, then all Python tests.
 
 # One thread of BLAS for each worker: on cores that others use too, threads that share a small product wait for each other,
 # and tests of interactions took minutes instead of seconds.
-pytest coverage oldest second: export OPENBLAS_NUM_THREADS := 1
-# Some tests start a Python: compiled files are kept for these, also where the environment says not to.
-pytest coverage oldest: export PYTHONDONTWRITEBYTECODE :=
+pytest affected slow coverage oldest second: export OPENBLAS_NUM_THREADS := 1
 
-pytest: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all Python tests.
+pytest: $(TESTS_READY)  ## Run all Python tests.
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+slow: $(TESTS_READY)  ## Run the Python tests that take more than a few seconds.
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m slow
+
+affected: $(TESTS_READY)  ## Run the Python tests that tests/README.md names for what differs from SINCE.
+	tests=$$($(BIN)/python tests/affected.py $(SINCE)) && test -z "$$tests" || $(BIN)/python -m pytest $(PYTEST_ARGS) $$tests
 
 # Old packages warn of each other, so that warnings are no errors here.
 oldest: $(RELEASE_READY)  ## Run all Python tests with the oldest packages that pyproject.toml allows, on Python 3.11.
@@ -66,7 +86,7 @@ oldest: $(RELEASE_READY)  ## Run all Python tests with the oldest packages that 
 
 # The compiled part is measured with its own tests: the counters make it too slow for those in Python. Its templates are
 # counted once, and billions of calls of a line are no mistake.
-coverage: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all tests and say which lines they reach; pages in build/coverage, figures in docs.
+coverage: $(TESTS_READY)  ## Run all tests and say which lines they reach; pages in build/coverage, figures in docs.
 	$(BIN)/python -m pip install --quiet --group coverage
 	cmake -S . -B build/coverage-core -DINTERPLAY_CORE_TESTS=ON -DINTERPLAY_COVERAGE=ON
 	cmake --build build/coverage-core --parallel 4
@@ -102,19 +122,32 @@ power: $(PACKAGE_READY) $(TOOLS_READY)  ## Compare what interplay and other meth
 calibration: $(PACKAGE_READY) $(TOOLS_READY)  ## Run what is left of the calibration study; writes docs/calibration.md.
 	$(BIN)/python -m benchmarks.calibration --jobs 2
 
+# What passed is remembered outside the clone, by a hash of its sources and the compiler: the same core is not built and
+# run again. `make sanitize PASSED=build/passed` remembers nothing of other clones.
+PASSED ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/interplay/passed
+CORE_HASH = $(shell { cat $(sort $(CORE_FILES)) CMakeLists.txt; $(or $(CXX),c++) --version; uname -m; } | \
+  $(PYTHON) -c "import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:16])")
+
+# $(call passes,name,option,how to run): build the C++ tests with this option of CMake, and run them.
+define passes
+	@passed="$(PASSED)/$(1)-$(CORE_HASH)"; \
+	if test -e "$$passed"; then echo "$(1): this core/ has passed, says $$passed"; else set -ex; \
+	  cmake -S . -B build/$(1) -DINTERPLAY_CORE_TESTS=ON -D$(2)=ON; \
+	  cmake --build build/$(1) --parallel 4; \
+	  $(3); \
+	  mkdir -p "$(PASSED)" && touch "$$passed" || true; \
+	fi
+endef
+
 # The compiled library with its own test program, under AddressSanitizer and UBSan. No Python is involved.
-sanitize: $(TOOLS_READY)  ## Build the C++ tests with sanitizers and run them.
-	cmake -S . -B build/sanitize -DINTERPLAY_CORE_TESTS=ON -DINTERPLAY_SANITIZE=ON
-	cmake --build build/sanitize --parallel 4
-	build/sanitize/core/test_core
+sanitize: $(CMAKE_READY)  ## Build the C++ tests with sanitizers and run them, unless this core/ has passed.
+	$(call passes,sanitize,INTERPLAY_SANITIZE,build/sanitize/core/test_core)
 
 # Races between the threads of a search, and between callers. Where addresses are laid out too randomly for
 # ThreadSanitizer, setarch has them laid out plainly.
-tsan: $(TOOLS_READY)  ## Build the C++ tests with ThreadSanitizer and run what has threads.
-	cmake -S . -B build/tsan -DINTERPLAY_CORE_TESTS=ON -DINTERPLAY_THREAD_SANITIZE=ON
-	cmake --build build/tsan --parallel 4
-	if command -v setarch > /dev/null; then plain="setarch $$(uname -m) -R"; fi; \
-	  TSAN_OPTIONS=halt_on_error=1 $$plain build/tsan/core/test_core threads
+PLAINLY := $(if $(shell command -v setarch),setarch $(shell uname -m) -R)
+tsan: $(CMAKE_READY)  ## Build the C++ tests with ThreadSanitizer and run what has threads, unless this core/ has passed.
+	$(call passes,tsan,INTERPLAY_THREAD_SANITIZE,TSAN_OPTIONS=halt_on_error=1 $(PLAINLY) build/tsan/core/test_core threads)
 
 # Random input to whatever reads what others wrote. What fails is kept; `make test PYTEST_ARGS=tests/project/test_fuzz.py` then
 # repeats it in its simplest form. Guided by coverage, one target at a time: pip install atheris, then
@@ -123,7 +156,7 @@ fuzz: $(PACKAGE_READY) $(TOOLS_READY)  ## Run the fuzz targets for FUZZ_SECONDS.
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ_SECONDS)
 
 # The NEON kernels on any machine, under emulation. Debian: apt install g++-aarch64-linux-gnu qemu-user
-neon: $(TOOLS_READY)  ## Build the C++ tests for 64-bit Arm and run them under qemu.
+neon: $(CMAKE_READY)  ## Build the C++ tests for 64-bit Arm and run them under qemu.
 	cmake -S . -B build/arm -DINTERPLAY_CORE_TESTS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSTEM_NAME=Linux \
 	  -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_EXE_LINKER_FLAGS=-static
 	cmake --build build/arm --parallel 4
@@ -175,25 +208,32 @@ clean:  ## Remove everything built or cached; .venv stays.
 
 # --- The environment, step by step -----------------------------------------------------------------------------
 
-# Dependency groups need pip 25.1.
-$(PIP_READY):
+$(VENV_READY):
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	touch $@
 
-# CMake is part of most systems. Where it is not, a wheel serves.
+# Dependency groups need pip 25.1.
+$(PIP_READY): | $(VENV_READY)
+	$(PIP_INSTALL) --upgrade "pip>=25.1"
+	touch $@
+
 $(TOOLS_READY): pyproject.toml | $(PIP_READY)
-	$(BIN)/python -m pip install --quiet --group dev
-	command -v cmake > /dev/null || $(BIN)/python -m pip install --quiet "cmake>=3.24"
+	$(PIP_INSTALL) --group dev
+	command -v cmake > /dev/null || $(PIP_INSTALL) "cmake>=3.24"
 	touch $@
 
 # Editable: Python files are used as they stand, so only the compiled part needs installing again.
-$(PACKAGE_READY): pyproject.toml CMakeLists.txt $(CORE_FILES) | $(PIP_READY)
-	$(BIN)/python -m pip install --quiet --editable ".[plot]"
+$(PACKAGE_READY): pyproject.toml CMakeLists.txt $(CORE_FILES) | $(VENV_READY)
+	$(PIP_INSTALL) --editable ".[plot]"
+	touch $@
+
+# Before the tests, where a warning of a file that is compiled would be an error.
+$(TESTS_READY): $(PACKAGE_READY) $(TOOLS_READY)
+	$(BIN)/python -m compileall -qq -j 0 -x "/tests?/" $(VENV)/lib || true
 	touch $@
 
 $(DOCS_READY): pyproject.toml | $(PIP_READY)
-	$(BIN)/python -m pip install --quiet --group docs
+	$(PIP_INSTALL) --group docs
 	touch $@
 
 $(RELEASE_READY): release/tools.lock

@@ -1,0 +1,56 @@
+"""The tests that README.md names for what changed since a commit: `make affected`.
+
+    python tests/affected.py [COMMIT]
+
+Prints what to give to pytest, one word a line: nothing where no test is named. Changes that are not committed count.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def named_tests() -> dict[str, list[str]]:
+    """Read the table: folder of `src/interplay`, or folder of the repository → tests."""
+    found: dict[str, list[str]] = {}
+    for row in re.findall(r"^\| (`.*?) \| (.*?) \|$", (ROOT / "tests" / "README.md").read_text(encoding="utf-8"), re.M):
+        folders = re.findall(r"`(\w+)`", row[0])
+        tests = [test for call in re.findall(r"`pytest ([^`]*)`", row[1]) for test in call.split()]
+        for folder in folders if tests else []:
+            found[folder] = [test.replace("FOLDER", folder) for test in tests]
+    return found
+
+
+def affected(changed: list[str]) -> list[str]:
+    """Return the tests of these files, each once; a file of tests is its own."""
+    named = named_tests()
+    wanted: dict[str, None] = {}
+    for file in map(Path, changed):
+        folder = file.parts[2] if file.parts[:2] == ("src", "interplay") and len(file.parts) > 3 else file.parts[0]
+        if file.parts[0] == "tests":
+            if file.name.startswith("test_") and (ROOT / file).exists():
+                wanted[str(file)] = None
+        elif folder in named:
+            wanted |= dict.fromkeys(test for test in named[folder] if (ROOT / test).exists())
+    return [test for test in wanted if not any(str(parent) in wanted for parent in Path(test).parents)]
+
+
+def changed_since(commit: str) -> list[str]:
+    """Return the files that differ from where this branch left `commit`, and those that git does not know yet."""
+    base = _git("merge-base", commit, "HEAD")[0]
+    return _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
+
+
+def _git(*arguments: str) -> list[str]:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")[
+        :-1
+    ]
+
+
+if __name__ == "__main__":
+    print("\n".join(affected(changed_since(sys.argv[1] if len(sys.argv) > 1 else "main"))))

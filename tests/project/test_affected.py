@@ -1,0 +1,27 @@
+"""What `make affected` runs is what README.md names."""
+
+from __future__ import annotations
+
+import pytest
+
+import affected
+
+
+def test_every_folder_of_the_table_has_tests_that_exist():
+    named = affected.named_tests()
+    folders = {path.name for path in (affected.ROOT / "src" / "interplay").iterdir() if (path / "__init__.py").exists()}
+    assert folders <= named.keys()
+    assert all((affected.ROOT / test).exists() for folder in folders for test in named[folder])
+
+
+@pytest.mark.parametrize(
+    ("changed", "tests"),
+    [
+        (["src/interplay/gains/call.py"], ["tests/search", "tests/base/test_max_gains.py"]),
+        (["core/cpu/search/routing.cpp"], ["tests/engines", "tests/search"]),
+        (["tests/base/test_max_gains.py", "src/interplay/base/text.py"], ["tests/base"]),
+        (["tests/project/test_maps.py", "tests/reference.py", "README.md"], ["tests/project/test_maps.py"]),
+    ],
+)
+def test_tests_of_changed_files(changed, tests):
+    assert affected.affected(changed) == tests
