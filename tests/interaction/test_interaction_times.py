@@ -196,7 +196,7 @@ def test_noise_is_not_listed():
     n_false = 0
     for seed in range(20):
         rng = np.random.default_rng([seed, 5])
-        X, age = rng.normal(size=(200, 12)), rng.normal(size=200)
+        X, age = rng.normal(size=(200, 8)), rng.normal(size=200)
         time, end = rng.exponential(np.exp(-age)), rng.exponential(np.exp(0.7 * age))
         found = interplay.interactions(X, (np.minimum(time, end), time <= end), covariates=age)
         n_false += bool(found.significant)
