@@ -10,13 +10,16 @@ import sys
 import warnings
 from pathlib import Path
 
+import click
 import matplotlib as mpl
 import pytest
 
 import interplay
 from command_line import in_shell
+from interplay.cli.commands import commands
 from interplay.cli.demo import run_demo
 from interplay.cli.errors import exit_code_of
+from interplay.cli.help_groups import GROUPS, USUAL
 
 
 @pytest.mark.parametrize("arguments", [[], ["-v"]])
@@ -57,6 +60,22 @@ def test_help_of_every_command(command) -> None:
         assert done.code == 0
         assert f"Usage: interplay {name}" in done.out
     assert "Exit codes" in command("run", "--help").out
+
+
+@pytest.mark.parametrize("name", ["run", "interactions"])
+def test_help_shows_the_usual_options_and_help_all_every_option(command, name: str) -> None:
+    options = [param for param in commands.commands[name].params if isinstance(param, click.Option)]
+    short, whole = command(name, "--help"), command(name, "--help-all")
+    assert (short.code, whole.code) == (0, 0)
+    assert "--help-all" in short.out
+    usual = short.out.partition("Options:")[2].partition("--help-all")[0]
+    listed = {param.name for param in options if f" {max(param.opts, key=len)} " in usual}
+    assert listed == set(USUAL) & {param.name for param in options}
+    assert len(listed) in (15, 16)
+    for param in options:
+        assert sum(line.lstrip().startswith(tuple(param.opts)) for line in whole.out.splitlines()) >= 1, param.name
+    known = {param.name for one in commands.commands.values() for param in one.params} | {"help_all"}
+    assert known.issuperset(name for names in (*GROUPS.values(), USUAL) for name in names)
 
 
 def test_version(command) -> None:

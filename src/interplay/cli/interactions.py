@@ -10,6 +10,7 @@ import click
 from interplay.cli.all_problems import accepting, all_problems_at_once, check_interaction_data
 from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
+from interplay.cli.help_groups import GroupedCommand
 from interplay.cli.options import SELECT_OPTIONS, option, select_arguments
 from interplay.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.cli.times import TIME_OPTIONS, check_times
@@ -72,6 +73,7 @@ _OWN = (
 
 
 @click.command(
+    cls=GroupedCommand,
     epilog=files_in_words() + EXIT_CODES,
     short_help="Find the tuples of variables that interact.",
     params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *_SHARED, *_OWN, CLUMP_OPTION, *SEARCH_OPTIONS],

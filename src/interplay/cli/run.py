@@ -9,6 +9,7 @@ import click
 from interplay.cli.all_problems import accepting, all_problems_at_once, check_selection_data
 from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
+from interplay.cli.help_groups import GroupedCommand
 from interplay.cli.options import SELECT_OPTIONS, select_arguments
 from interplay.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.cli.times import TIME_OPTIONS, check_times
@@ -16,6 +17,7 @@ from interplay.readers.data_file import read_data
 
 
 @click.command(
+    cls=GroupedCommand,
     epilog=files_in_words() + EXIT_CODES,
     params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *SELECT_OPTIONS, CLUMP_OPTION, *SEARCH_OPTIONS],
 )

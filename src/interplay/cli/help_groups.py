@@ -1,0 +1,77 @@
+"""The help of commands with many options: the usual ones with --help, all of them in groups with --help-all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+#: Options that --help shows; most runs need no other.
+USUAL = (
+    "target", "time", "event", "drop", "target_file", "missing", "dimensions", "top", "strata", "groups", "covariates",
+    "random_state", "report", "out", "save", "dry_run",
+)  # fmt: skip
+
+#: Titles, and the options below them; other options of a command stand below the last title.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "The file": (
+        "target", "time", "event", "drop", "missing", "delimiter", "decimal", "na_values", "keep_na_values",
+        "missing_target", "sheet", "transpose", "target_file", "sample_id",
+    ),
+    "Genotypes and single cells": (
+        "region", "min_maf", "max_missing", "min_info", "hard_call_threshold", "multiallelic", "sex_chromosomes",
+        "sample_file", "min_distance", "positions", "loco", "layer", "modality",
+    ),
+    "The outcome, and what the answer is given": (
+        "decision", "decision_divisions", "scale", "coding", "multiclass", "strata", "groups", "order", "covariates",
+        "offset", "entry",
+    ),
+    "The search": (
+        "dimensions", "arms", "variables", "require", "partners", "divisions", "discretizations", "range_",
+        "pseudocount", "discrete",
+    ),
+    "p-values, and what is listed": (
+        "level", "p_adjust", "max_p", "top", "n_contrast", "fit", "permutations", "n_permutations", "redundancy",
+        "clump", "stability", "holdout", "tagging", "window", "dense",
+    ),
+    "Results": ("report", "out", "format_", "save", "quiet"),
+    "How it is run": (),
+}  # fmt: skip
+
+
+class GroupedCommand(click.Command):
+    """A command whose --help shows the usual options, and --help-all all options in groups."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters of the command, with --help-all."""
+        return [*super().get_params(ctx), _help_all()]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options: those of `USUAL`, or all where the context asks for them."""
+        options = {param.name: param for param in self.get_params(ctx) if isinstance(param, click.Option)}
+        grouped = {name for names in GROUPS.values() for name in names}
+        last = [name for name in options if name not in grouped]
+        shown: dict[str, tuple[str, ...]] = {"Options": (*USUAL, "help_all")}
+        if ctx.meta.get(__name__):
+            shown = {title: names or tuple(map(str, last)) for title, names in GROUPS.items()}
+        for title, names in shown.items():
+            records = [options[name].get_help_record(ctx) for name in names if name in options]
+            with formatter.section(title):
+                formatter.write_dl([record for record in records if record is not None])
+
+
+def _help_all() -> click.Option:
+    def show(ctx: click.Context, _: click.Parameter, value: Any) -> None:
+        if value:
+            ctx.meta[__name__] = True
+            click.echo(ctx.get_help())
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show all options in groups.",
+    )
