@@ -20,6 +20,7 @@ The path of every question: call → study → plan → search (into a sink) →
     number_tuple_tests.py   tuples          → TupleTests of the tuples that are listed
     best_discretization.py  p-values        → the best discretisation of each tuple
     find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little
+    bulk_tests.py           tuples at random → are their tests inflated? are samples relatives?
     in_groups.py            the same for samples that belong together: permutations of whole groups' labels
     relabeled_screen.py     many labelings  → the smallest p-values of each
     tuple_samples.py        a tuple         → levels of its members, sample by sample

@@ -18,6 +18,7 @@ from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.engines.choice import EngineChoice
 from interplay.interaction.beside_smooth import beside_smooth
 from interplay.interaction.best_discretization import best_discretizations
+from interplay.interaction.bulk_tests import doubts
 from interplay.interaction.in_model import in_model, screen_cap
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.product_screen import check_products
@@ -157,6 +158,7 @@ def find_once(
                 "searched_up_to_p": cap,
                 "tested": len(screened.tuples),
                 "layout": screened.layout,
+                **(doubts(task, coded, tables) if wanted.is_significant(caps.level).any() else {}),
             },
         )
 

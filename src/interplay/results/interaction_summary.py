@@ -38,6 +38,10 @@ def headline(found: Interactions) -> str:
         of_relevant = f"{n_significant} of {len(found)} {tuples} of relevant variables {have} an interaction"
         return f"{of_relevant} ({judged}, for all {found.n_tests:,} {tuples})"
     whole = f"{part}{n_significant} of {found.n_tests:,} {tuples} {have} an interaction ({judged})"
+    if found.record.doubt:
+        n_below = int(found.tested.is_significant(s.level).sum())
+        none = f"none of {found.n_tests:,} {tuples} is called an interaction, although {n_below} have {judged}"
+        whole = f"{part}{none}: {found.record.doubt}"
     n_untested = found.record.untested
     untested = [f"{n_untested:,} more could not be tested, as every site withheld the table"] if n_untested else []
     return "; ".join([whole, *untested, *words.missing_in_words(found.record.missing)])

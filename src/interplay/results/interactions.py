@@ -161,8 +161,11 @@ class Interactions(Result):
         """Which of the listed tuples have an adjusted p-value below the significance level.
 
         Of cut numbers, beside smooth effects of the numbers as well. Tuples that another column explains
-        (`with_tagging`) are not significant.
+        (`with_tagging`) are not significant. None is where tests of tuples taken at random are inflated, or where
+        samples are known to be relatives: ``.provenance["doubt"]`` says why, and what to give.
         """
+        if self.record.doubt:
+            return np.zeros(len(self), dtype=bool)
         significant = self.tested.is_significant(self.asked.level)
         return significant if self.tagged is None else significant & ~self.tagged.is_explained
 

@@ -130,6 +130,8 @@ class Provenance(_Entries):
     counted: int = 0
     untested: int = 0
     searched_up_to_p: float | None = None
+    #: Why no tuple is called significant, and what to give.
+    doubt: str = ""
     date: str = ""
     #: Of a replication: the entries of the search, and how its p-values were adjusted.
     found_in: dict[str, Any] | None = None

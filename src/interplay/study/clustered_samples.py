@@ -66,6 +66,14 @@ def warn_of_clusters(table: Table, outcome: Target, strata: Strata | None, *, ta
         )
 
 
+def known_subjects(table: Table, outcome: Target, taken: list[Any]) -> str | None:
+    """Return what is known of samples (in a .fam file, in .obs) that labels subjects on which the outcome depends."""
+    for name, codes, is_variable in _subjects(table, taken):
+        if not is_variable and outcome.p_of_groups(codes) < _MIN_P:
+            return name
+    return None
+
+
 def _subjects(table: Table, taken: list[Any]) -> Iterator[tuple[str, IntArray, bool]]:
     """Yield columns that may label subjects: name, number of each sample's subject, whether it is a variable."""
     for name, values in table.sample_columns.items():
