@@ -99,7 +99,7 @@ def came_of(messy: Messy) -> CameOfIt:
             X, y = read_data(messy.name, **options)
             table = as_table(X)
             result = interplay.select(X, y, **settings)
-            found, filled = sorted(result.relevant), missing_in_words(result.provenance)
+            found, filled = sorted(result.relevant), missing_in_words(result.record.missing)
             is_same = _is_good(table, y)
         except ERRORS as raised:
             error = [f"{raised}"]
