@@ -9,8 +9,7 @@
     methods.py            Selection        → a methods paragraph for a paper; search_words.py: words of both
     interaction_page.py   Interactions     → the page; its sentences are in interaction_words.py
     interaction_words.py      and, with notes, in results/interaction_summary.py
-    clump_section.py      Interactions     → its section on clumps of correlated tuples
-    tagging_section.py    Interactions     → its section on columns that explain a lead
+    lead_sections.py      Interactions     → its sections on clumps of correlated tuples, columns that explain a lead
     about.py              provenance       → outcome, file, samples, date; the call that repeats the run
     survival_content.py   curves of a tuple → the numbers that survival.js draws
     numbers.py            numbers and names as the report writes them

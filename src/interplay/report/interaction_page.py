@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -12,13 +12,12 @@ from interplay.base.arrays import IntArray
 from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
 from interplay.report.about import target_of
-from interplay.report.clump_section import clumps_section
 from interplay.report.interaction_words import summary_sentences
+from interplay.report.lead_sections import clumps_section, tagging_methods, tagging_section
 from interplay.report.numbers import counted
 from interplay.report.page import embedded_json, filled_page, joined_scripts
 from interplay.report.search_words import ADJUSTMENTS
 from interplay.report.survival_content import named_curves
-from interplay.report.tagging_section import tagging_methods, tagging_section
 from interplay.results.interaction_table import cell_in_words
 from interplay.results.summary_words import model_in_words
 from interplay.statistics.interaction.smooth_test import OTHER_SCALE_SHARE
@@ -28,6 +27,7 @@ from interplay.study.outcomes.targets import FEWEST_IN_CELL
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts
     from interplay.results.interactions import Interactions
+    from interplay.statistics.interaction.tuple_tests import TupleTests
 
 #: Largest number of rows of the table, and of tuples that are shown cell by cell.
 _MAX_ROWS = 500
@@ -40,6 +40,9 @@ _RIGHT = ' class="number"'
 
 #: Columns that phones leave out, beside that of the test statistic. The file that is downloaded has all of them.
 _EXTRA = ("df", "p", "method", "p robust", "scales")
+
+#: Columns of words; those of numbers stand on the right.
+_OF_WORDS = ("members", "method", "where", "scales")
 
 #: Names of methods in the table, where those of results are short forms.
 _METHODS = {"chi2": "χ²", "f": "F", "model": "full model"}
@@ -61,8 +64,6 @@ _ABOUT_CURVES = (
 
 #: Tuples with more cells are not shown cell by cell: nobody would read them.
 _MAX_CELLS = 64
-
-_RESIDUAL = "largest residual, in standard errors"
 
 
 def interactions_page(result: Interactions) -> str:
@@ -175,14 +176,14 @@ def _full_model(result: Interactions) -> str:
 def _table(result: Interactions) -> str:
     if len(result) == 0:
         return _nearest(result)
-    has_effect = bool(np.isfinite(result.tested.estimate).any())
-    statistic = result.words.symbol
-    effect = _effect_names(result, result.words.effect_head or result.effect_in_words)
-    first = [] if result.first is None else ["p, first", *([result.words.effect_first] if has_effect else [])]
-    beside = ["p robust", "scales"] if _has_tests_beside(result) else []
-    names = ["members", statistic, "df", "p", "p adjusted", "verdict", "method", *beside, *effect, *first]
-    head = "".join(_th(name, statistic) for name in names)
-    rows = "\n".join(_row(result, row, has_effect) for row in range(min(len(result), _MAX_ROWS)))
+    columns, symbol = _columns(result), result.words.symbol
+    head = "".join(_th(name, symbol) for name in columns)
+    rows = "\n".join(
+        f'<tr data-significant="{str(bool(is_one)).lower()}">'
+        + "".join(f"<td>{cell}</td>" if name == "verdict" else _td(cell, name, symbol) for name, cell in row)
+        + "</tr>"
+        for is_one, row in zip(result.is_significant, _rows(columns), strict=False)
+    )
     more = len(result) - _MAX_ROWS
     rest = f'<p class="note">The table of the result has {more:,} more tuples.</p>' if more > 0 else ""
     return (
@@ -191,11 +192,76 @@ def _table(result: Interactions) -> str:
     )
 
 
-def _th(name: str, statistic: str) -> str:
+def _columns(result: Interactions) -> dict[str, list[str]]:
+    """Return the columns of the table by their heads: texts, and of verdicts HTML."""
+    n, tested, first, said = min(len(result), _MAX_ROWS), result.tested, result.first, result.words
+    columns = _tests(result, tested, n)
+    columns["verdict"] = [
+        '<span class="badge">interaction</span>'
+        if result.is_significant[row]
+        else f'<span class="badge no">{escape(_why_not(result, row))}</span>'
+        for row in range(n)
+    ]
+    columns["method"] = [_METHODS.get(name, name) for name in tested.method_names()[:n]]
+    if said.shown_beside and not result.is_permuted:
+        columns["p robust"] = [f"{p:.2g}" for p in tested.p_robust[:n]]
+        columns["scales"] = [word or "–" for word in result.table["scales"][:n]]
+    columns |= _effects(result, n)
+    if first is not None:
+        columns["p, first"] = [f"{p:.2g}" for p in first.p_value[:n]]
+        if np.isfinite(tested.estimate).any():
+            columns[said.effect_first] = [_number(value) for value in first.estimate[:n]]
+    return columns
+
+
+def _tests(result: Interactions, tested: TupleTests, n: int) -> dict[str, list[str]]:
+    """Return the columns about the first `n` tests."""
+    return {
+        "members": [" × ".join(printable(name) for name in result.names_of(members)) for members in tested.tuples[:n]],
+        result.words.symbol: [_number(value) for value in tested.statistic[:n]],
+        "df": [str(value) for value in tested.df[:n]],
+        "p": [f"{p:.2g}" for p in tested.p_value[:n]],
+        "p adjusted": [f"{p:.2g}" for p in tested.p_adjusted[:n]],
+    }
+
+
+def _effects(result: Interactions, n: int) -> dict[str, list[str]]:
+    """Return the columns about effects: of whole tuples, or in the cells that depart most; "–" where there is none."""
+    tested = result.tested
+    where = [cell_in_words(result, row) or "–" for row in range(n)]
+    of_cells = {"where": where} if np.isfinite(tested.residual).any() else {}
+    if not (np.isfinite(tested.estimate).any() or np.isfinite(tested.cell_effect).any()):
+        return {"largest residual, in standard errors": [_number(value) for value in tested.residual[:n]], **of_cells}
+    is_whole = np.isfinite(tested.estimate)
+    value = np.where(is_whole, tested.estimate, tested.cell_effect)[:n]
+    low = np.where(is_whole, tested.ci_low, tested.cell_low)[:n]
+    high = np.where(is_whole, tested.ci_high, tested.cell_high)[:n]
+    return {
+        result.words.effect_head or result.effect_in_words: [_number(one) for one in value],
+        "95 % interval": [
+            f"{_number(one)} … {_number(other)}" if np.isfinite(one) else "–"
+            for one, other in zip(low, high, strict=True)
+        ],
+        **of_cells,
+    }
+
+
+def _rows(columns: dict[str, list[str]]) -> Iterator[list[tuple[str, str]]]:
+    """Yield the cells of each row, with the heads of their columns."""
+    for cells in zip(*columns.values(), strict=True):
+        yield list(zip(columns, cells, strict=True))
+
+
+def _th(name: str, symbol: str) -> str:
     """Return the head of a column; phones have no room for some of them."""
-    kinds = ["number"] if name not in ("members", "verdict", "method", "where", "scales") else []
-    kinds += ["extra"] if name in (statistic, *_EXTRA) else []
+    kinds = ["number"] if name not in (*_OF_WORDS, "verdict") else []
+    kinds += ["extra"] if name in (symbol, *_EXTRA) else []
     return f'<th scope="col" class="{" ".join(kinds)}">{escape(name)}</th>'
+
+
+def _td(text: str, name: str = "", symbol: str = "") -> str:
+    extra = " extra" * (bool(name) and name in (symbol, *_EXTRA))
+    return f'<td class="{"names" if name in _OF_WORDS else "number"}{extra}">{escape(text)}</td>'
 
 
 def _nearest(result: Interactions) -> str:
@@ -203,90 +269,16 @@ def _nearest(result: Interactions) -> str:
     nearest = result.smallest
     if nearest is None or not len(nearest):
         return '<p class="about">No tuple is listed.</p>'
-    head = "".join(f'<th scope="col"{_RIGHT * (place > 0)}>{name}</th>'
-                   for place, name in enumerate(["members", result.words.symbol, "df", "p", "p adjusted"]))  # fmt: skip
+    columns = _tests(result, nearest, len(nearest))
+    head = "".join(f'<th scope="col"{_RIGHT * (name != "members")}>{name}</th>' for name in columns)
     rows = "\n".join(
-        "<tr>"
-        + _td(" × ".join(printable(name) for name in result.names_of(nearest.tuples[row])), names=True)
-        + _td(_number(nearest.statistic[row]))
-        + _td(str(nearest.df[row]))
-        + _td(f"{nearest.p_value[row]:.2g}")
-        + _td(f"{nearest.p_adjusted[row]:.2g}")
-        + "</tr>"
-        for row in range(len(nearest))
+        f"<tr>{''.join(_td(cell, 'members' if name == 'members' else '') for name, cell in row)}</tr>"
+        for row in _rows(columns)
     )
     return (
         '<p class="about">No tuple is significant. The smallest p-values are:</p><div class="table-frame"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
-
-
-def _effect_names(result: Interactions, named: str) -> list[str]:
-    """Return the names of columns about effects: of whole tuples, or in the cells that depart most."""
-    tested = result.tested
-    where = ["where"] if np.isfinite(tested.residual).any() else []
-    if np.isfinite(tested.estimate).any() or np.isfinite(tested.cell_effect).any():
-        return [named, "95 % interval", *where]
-    return [_RESIDUAL, *where]
-
-
-def _effect_of(result: Interactions, row: int) -> list[str]:
-    """Return the cells about the effect of a tuple; "–" where there is none."""
-    tested, names = result.tested, _effect_names(result, "")
-    where = [cell_in_words(result, row) or "–"] if names[-1] == "where" else []
-    if names[0] == _RESIDUAL:
-        return [_number(tested.residual[row]), *where]
-    whole = (tested.estimate[row], tested.ci_low[row], tested.ci_high[row])
-    value, low, high = (
-        whole
-        if np.isfinite(whole[0])
-        else (
-            tested.cell_effect[row],
-            tested.cell_low[row],
-            tested.cell_high[row],
-        )
-    )
-    interval = f"{_number(low)} … {_number(high)}" if np.isfinite(low) else "–"
-    return [_number(value), interval, *where]
-
-
-def _has_tests_beside(result: Interactions) -> bool:
-    return bool(result.words.shown_beside) and not result.is_permuted
-
-
-def _beside(result: Interactions, row: int) -> list[str]:
-    """Return the cells about other tests of an outcome of numbers."""
-    tested = result.tested
-    if not _has_tests_beside(result):
-        return []
-    scales = result.table["scales"][row]
-    return [_td(f"{tested.p_robust[row]:.2g}", extra=True), _td(scales or "–", names=True, extra=True)]
-
-
-def _row(result: Interactions, row: int, has_effect: bool) -> str:
-    tested, first = result.tested, result.first
-    badge = (
-        '<span class="badge">interaction</span>'
-        if result.is_significant[row]
-        else f'<span class="badge no">{escape(_why_not(result, row))}</span>'
-    )
-    effect, method = _effect_of(result, row), tested.method_names()[row]
-    cells = [
-        _td(" × ".join(printable(name) for name in result.members_of(row)), names=True),
-        _td(_number(tested.statistic[row]), extra=True),
-        _td(str(tested.df[row]), extra=True),
-        _td(f"{tested.p_value[row]:.2g}", extra=True),
-        _td(f"{tested.p_adjusted[row]:.2g}"),
-        f"<td>{badge}</td>",
-        _td(_METHODS.get(method, method), names=True, extra=True),
-        *_beside(result, row),
-        *(_td(text, names=name == "where") for name, text in zip(_effect_names(result, ""), effect, strict=True)),
-    ]
-    if first is not None:
-        cells.append(_td(f"{first.p_value[row]:.2g}"))
-        if has_effect:
-            cells.append(_td(_number(first.estimate[row])))
-    return f'<tr data-significant="{str(bool(result.is_significant[row])).lower()}">{"".join(cells)}</tr>'
 
 
 def _why_not(result: Interactions, row: int) -> str:
@@ -396,10 +388,6 @@ def _cell(counts: IntArray, overall: IntArray) -> str:
         shade = round((_N_SHADES - 1) * share_around(float(share), float(overall[1] / overall.sum())))
         return f'<td class="shade-{shade}">{share:.0%}<small>n = {n}</small></td>'
     return f"<td>{' / '.join(map(str, counts.tolist()))}<small>n = {n}</small></td>"
-
-
-def _td(text: str, *, names: bool = False, extra: bool = False) -> str:
-    return f'<td class="{"names" if names else "number"}{" extra" * extra}">{escape(text)}</td>'
 
 
 def _number(value: float) -> str:

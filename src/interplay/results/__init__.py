@@ -19,8 +19,7 @@
     interaction_summary.py     Interactions → a few lines of text
     combined.py                Combined: tests of several studies as one
     combined_summary.py        Combined → its table, a few lines of text
-    interaction_terms.py       Interactions → the lists of interactions that other models take
-    interaction_rules.py       Interactions → rules in words, or in SQL
+    interaction_rules.py       Interactions → rules in words or SQL; the lists of interactions that other models take
     replicated.py              Replication: relevant variables in new samples, beside the first ones
     variable_replication.py    Selection + new samples → tests of its variables, each in the way it was found
     replication.py             listed tuples and new samples → tests in the new samples

@@ -16,7 +16,7 @@ from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.files.types import Check
 from interplay.results.clump_table import check_r2, interaction_clumps, significant_leads
-from interplay.results.interaction_rules import interaction_rules
+from interplay.results.interaction_rules import interaction_rules, interaction_terms
 from interplay.results.interaction_summary import (
     details,
     headline,
@@ -26,7 +26,6 @@ from interplay.results.interaction_summary import (
     summary_text,
 )
 from interplay.results.interaction_table import first_columns, interaction_columns, interaction_graph
-from interplay.results.interaction_terms import interaction_terms
 from interplay.results.result import Result
 from interplay.results.tagged import Tagging
 from interplay.statistics.clumps import DEFAULT_R2

@@ -54,7 +54,7 @@ def is_interactions(result: Interactions) -> bool:
         and tested.tuples.shape[1] == result.asked.dimensions
         and result.n_tests >= len(tested)
         and len(result.class_sizes) == n_classes
-        and (n_classes == 0 if tested.residual_class is None else n_classes >= 2)
+        and (n_classes >= 2 if tested.words.counts_classes else n_classes == 0)
         and (result.first is None or _are_alike(result.first, tested))
         and (result.tagged is None or len(result.tagged.lead_of) == len(tested))
         and cut.issuperset(np.unique(tested.tuples).tolist())

@@ -122,7 +122,7 @@ def with_model_tests(
     robust_log_p = np.array([one.robust_log_p for one in found], dtype=np.float64) + np.log(n_discretizations)
     unknown = np.full(len(tested), np.nan)
     robust = {"robust_log_p": np.minimum(robust_log_p, 0.0), "robust_adjusted": unknown}
-    if tested.kind == "classes":
+    if tested.words.counts_classes:
         # Excess risks of counts are not those given covariates.
         return replace(tested, **common, reri=unknown, reri_low=unknown, reri_high=unknown)
     if isinstance(model.outcome, Survival):

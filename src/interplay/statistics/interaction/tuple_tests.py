@@ -162,7 +162,7 @@ class TupleTests:
 
         Those of χ² for counts, which all tuples have: exact tests and bootstraps are made of the chosen ones.
         """
-        if self.kind != "classes":
+        if not self.words.counts_classes:
             return self.log_p
         return np.where(self.df > 0, log_chi2_tail(self.statistic, np.maximum(self.df, 1)), 0.0)
 

@@ -32,6 +32,8 @@ class Words:
         Kinds of effects of a variable in tuples: of the interaction, and in the cell that departs most.
     is_ratio : bool
         Whether effects are logarithms of ratios.
+    counts_classes : bool
+        Whether tests are of counts of classes, where χ² chooses the discretisation.
     has_cell_effects : bool
         Whether the cell that departs most has an effect.
     corrected : bool
@@ -75,6 +77,7 @@ class Words:
     together: str
     in_cell: str
     is_ratio: bool = True
+    counts_classes: bool = False
     has_cell_effects: bool = True
     corrected: bool = True
     has_curves: bool = False
@@ -127,6 +130,7 @@ CLASSES = Words(
     effect_first="log odds, first",
     together="odds ratio of the interaction",
     in_cell="odds ratio in one cell",
+    counts_classes=True,
     beside=("min_expected",),
     beside_permuted=("min_expected",),
     of_pairs=("reri", "reri_low", "reri_high", "scales"),
