@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import interplay
 from interplay.statistics.linkage import make_linkage
 from interplay.statistics.neighbour_screen import Neighbours, NeighbourScreen
 from interplay.study.table import as_table
+from reference import covariate_columns
 
 NAMES = ["a", "b", "cause", *(f"noise{i}" for i in range(6))]
 
@@ -70,16 +72,27 @@ def statsmodels_p(frame: pd.DataFrame, y: Any, smaller: str, larger: str) -> flo
     return float(fits[1].compare_f_test(fits[0])[1])
 
 
+def ages(n: int) -> np.ndarray:
+    return np.random.default_rng(10).normal(size=n)
+
+
+@cache
+def columns_of_ages(n: int) -> list[list[float]]:
+    """Plain loops over all pairs of samples: made once."""
+    return covariate_columns(ages(n).tolist())
+
+
 @pytest.mark.parametrize("kind", ["classes", "three", "numbers"])
 @pytest.mark.parametrize("beside", ["", "age", "site"])
 def test_models_are_those_of_statsmodels(kind: str, beside: str) -> None:
     frame, y = phantom(4000, 3, kind, spread=1.5)
     rng = np.random.default_rng(9)
-    age, site = rng.normal(size=len(frame)), rng.integers(0, 2, len(frame)) if beside == "site" else None
+    age, site = ages(len(frame)), rng.integers(0, 2, len(frame)) if beside == "site" else None
     found = interplay.interactions(frame, y)
     arguments: dict[str, Any] = {"covariates": {"age": age}} if beside == "age" else {}
-    term = " + age" if beside == "age" else ""
-    data = frame.assign(age=age)
+    columns = np.array(columns_of_ages(len(frame))).T if beside == "age" else []
+    term = "".join(f" + age{place}" for place in range(len(columns)))
+    data = frame.assign(**{f"age{place}": column for place, column in enumerate(columns)})
     if beside == "site" and kind == "numbers":
         return  # ranks within strata are other scores
     if beside == "site":
