@@ -403,3 +403,20 @@ def test_doubts() -> None:
     assert doubt_about_labels({"a": 3, "1": 3}) is None
     assert doubt_about_labels({"X": 1, "1": 3, "2": 3}).strays == ["X"]
     assert not stands_for_missing("none", among_numbers=False)
+
+
+def test_rare_classes_are_left_out(tmp_path: Path) -> None:
+    subtypes = ["ALL1/AF4"] * 10 + ["BCR/ABL"] * 30 + ["NUP-98"] + ["?"] * 2
+    (tmp_path / "data.csv").write_text(table(np.arange(43).tolist(), y=subtypes))
+    with pytest.warns(UserWarning, match="left out|read as missing") as caught:
+        X, y = read_data(tmp_path / "data.csv", target="y", missing_target="drop", min_class=5)
+    assert str(caught[-1].message).endswith("1 class has fewer than 5 samples ('NUP-98'); their 1 sample is left out")
+    assert sorted(set(y)) == ["ALL1/AF4", "BCR/ABL"]
+    assert as_table(X).samples_left_out == 3
+    for target, min_class, words in (
+        ("y", 11, "min_class=11 leaves fewer than two classes: use at most 10"),
+        ("b", 50, "min_class=50 leaves fewer than two classes"),
+        ("a", 5, "min_class is for classes, and the outcome has 43 different numbers"),
+    ):
+        with pytest.raises(ValueError, match=words), pytest.warns(UserWarning, match="left out|read as missing"):
+            read_data(tmp_path / "data.csv", target=target, missing_target="drop", min_class=min_class)

@@ -28,6 +28,8 @@ DATA_OPTIONS = (
            help="A text such as None or NA that is a value, and not a missing one; may be repeated."),
     option("--missing-target", type=click.Choice(list(MISSING_TARGET_CHOICES)), default="error",
            help="Samples without a target: refuse the file, or leave them out."),
+    option("--min-class", type=int, metavar="N",
+           help="Leave out the samples of classes with fewer than N samples."),
     option("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
     option("--transpose", is_flag=True, help="Each row of a text file or spreadsheet is a variable."),
     option("--target-file", metavar="FILE",

@@ -16,7 +16,7 @@ USUAL = (
 GROUPS: dict[str, tuple[str, ...]] = {
     "The file": (
         "target", "time", "event", "drop", "missing", "delimiter", "decimal", "na_values", "keep_na_values",
-        "missing_target", "sheet", "transpose", "target_file", "sample_id",
+        "missing_target", "min_class", "sheet", "transpose", "target_file", "sample_id",
     ),
     "Genotypes and single cells": (
         "region", "min_maf", "max_missing", "min_info", "hard_call_threshold", "multiallelic", "sex_chromosomes",

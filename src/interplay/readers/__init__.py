@@ -5,7 +5,7 @@
     data_file.py      any file, by its ending   → table and outcome
     file_formats.py   the formats there are, in FORMATS
     target_column.py  table                     → variables and outcome
-    missing_target.py table and outcome         → samples whose outcome is known
+    missing_target.py table and outcome         → samples whose outcome is known, of classes that are not rare
     joined.py         table + file of outcomes  → table with outcomes, joined by the names of the samples
     zipped.py         zip                       → the file in it
     array_files.py    npy, npz                  → table and outcome

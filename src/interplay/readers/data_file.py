@@ -13,7 +13,7 @@ from interplay.base.checks import check_choice, check_flag, check_path
 from interplay.files.whole_file import is_special
 from interplay.readers.file_formats import FORMATS, READER_OPTIONS, AnyPath, FileFormat, Wanted
 from interplay.readers.joined import with_traits
-from interplay.readers.missing_target import MISSING_TARGET_CHOICES, with_known_target
+from interplay.readers.missing_target import MISSING_TARGET_CHOICES, with_known_target, without_rare_classes
 from interplay.readers.target_column import TableAndOutcome, split_frame, split_table
 from interplay.readers.zipped import unpacked
 from interplay.study.table import Table, as_table
@@ -29,6 +29,7 @@ def read_data(
     na_values: Iterable[str] = (),
     keep_na_values: Iterable[str] = (),
     missing_target: str = "error",
+    min_class: int | None = None,
     sheet: str | None = None,
     transpose: bool = False,
     target_file: str | os.PathLike[str] | None = None,
@@ -61,6 +62,8 @@ def read_data(
     missing_target : {"error", "drop"}
         Samples whose outcome is missing are refused, or left out with a warning. The result of `select` and its report
         say how many samples were left out.
+    min_class : int, optional
+        Samples of classes with fewer samples than this are left out, with a warning.
     sheet : str, optional
         Name of the sheet of a spreadsheet; the first if not given.
     transpose : bool
@@ -132,7 +135,8 @@ def read_data(
         found = split_table(data, path, target, wanted.drop)
     else:
         found = split_frame(data, path, target, wanted.drop)
-    return with_known_target(found, missing_target=missing_target, path=path, target=target)
+    known_target = with_known_target(found, missing_target=missing_target, path=path, target=target)
+    return without_rare_classes(known_target, min_class=min_class, path=path, target=target)
 
 
 def read_table(path: AnyPath) -> Table:

@@ -1,4 +1,4 @@
-"""Samples whose outcome is missing: refused with their place in the file, or left out."""
+"""Samples whose outcome is missing, or of a rare class: refused with their place in the file, or left out."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import IntArray
-from interplay.base.checks import check_choice, shown
+from interplay.base.checks import check_choice, check_int, shown
 from interplay.base.problems import Problem, ProblemsError
 from interplay.base.user_warnings import warn
 from interplay.readers.target_column import TableAndOutcome
-from interplay.study.columns import Column, decision_column
+from interplay.study.columns import Column, ColumnKind, decision_column
 from interplay.study.subsets import RowSubset
 from interplay.study.table import SAMPLES_LEFT_OUT, Table, as_table
 
 MISSING_TARGET_CHOICES = ("error", "drop")
+
+#: An outcome of numbers with more distinct values than this is no outcome of classes.
+_MAX_CLASSES_OF_NUMBERS = 20
 
 
 def with_known_target(
@@ -53,11 +56,44 @@ def with_known_target(
     return _known_samples(X, rows, n_left_out=count), _samples(y, rows)
 
 
+def without_rare_classes(
+    data: TableAndOutcome, *, min_class: int | None, path: str | os.PathLike[str], target: str | None
+) -> TableAndOutcome:
+    """Leave out the samples of classes with fewer than `min_class` samples, with a warning that names the classes."""
+    if min_class is None:
+        return data
+    check_int("min_class", min_class, low=1)
+    X, y = data
+    column = decision_column(y)
+    values = column.read()
+    classes, of_sample, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    if column.kind == ColumnKind.NUMBER and len(classes) > _MAX_CLASSES_OF_NUMBERS:
+        raise ValueError(
+            f"min_class is for classes, and the outcome has {len(classes)} different numbers: leave it out"
+        )
+    rare = np.flatnonzero(sizes < min_class)
+    if not len(rare):
+        return data
+    if len(rare) > len(sizes) - 2:
+        raise ValueError(
+            f"min_class={min_class} leaves fewer than two classes: use at most {int(np.sort(sizes)[-2])}, the size of "
+            "the second largest"
+        )
+    names = [shown(str(classes[q] if column.levels is None else column.levels[int(classes[q])])) for q in rare[:5]]
+    count, rows = int(sizes[rare].sum()), np.flatnonzero(sizes[of_sample] >= min_class)
+    warn(
+        f"{os.fspath(path)!r}, {'the target' if target is None else f'column {shown(target)}'}: {len(rare)} "
+        f"class{'es have' if len(rare) > 1 else ' has'} fewer than {min_class} samples "
+        f"({', '.join(names)}{', …' * (len(rare) > 5)}); their {count} sample{'s are' if count > 1 else ' is'} left out"
+    )
+    return _known_samples(X, rows, n_left_out=count), _samples(y, rows)
+
+
 def _known_samples(X: Any, rows: IntArray, *, n_left_out: int) -> Any:
     """Return some samples of a table, with the number of samples left out, which `select` records."""
     if hasattr(X, "iloc"):  # pandas
         some = X.iloc[rows]
-        some.attrs = X.attrs | {SAMPLES_LEFT_OUT: n_left_out}
+        some.attrs = X.attrs | {SAMPLES_LEFT_OUT: X.attrs.get(SAMPLES_LEFT_OUT, 0) + n_left_out}
         return some
     table = as_table(X)
     subset = RowSubset(table, rows)

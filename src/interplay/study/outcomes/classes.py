@@ -271,7 +271,11 @@ def _check_classes(classes: DecisionClasses) -> None:
         raise ValueError(f"y has one class only: {reason}")
     small = np.flatnonzero(classes.sizes < MIN_CLASS_SIZE)
     if len(small):
-        advice = "use a smaller decision_divisions" if continuous else "leave it out, merge it with another"
+        advice = (
+            "use a smaller decision_divisions"
+            if continuous
+            else "leave it out (on the command line with --min-class), merge it with another"
+        )
         if not continuous and all(isinstance(label, int | float) for label in classes.labels):
             advice += ", or use decision='number' if the values have an order"
         raise ValueError(
