@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import interplay
 import reference
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.interaction import exact_p_value
@@ -461,3 +462,30 @@ def test_sparse_tables_have_the_tail_of_the_bootstrap():
     by_mean = stats.chi2(tests.df[0]).logsf(far / drawn.factor[0])
     np.testing.assert_allclose(drawn.log_tail(far, tests.df[:1], np.array([5.0])), by_mean, rtol=1e-9)
     assert by_mean[0] < expected[0] - np.log(5)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_bootstrap_does_not_depend_on_names(seed):
+    """Which allele is counted, the order of columns, strata and classes: tables that differ so are drawn alike."""
+    rng = np.random.default_rng(seed)
+    shape = (1, int(rng.integers(1, 3)), *rng.integers(2, 4, int(rng.integers(2, 4))), int(rng.integers(2, 4)))
+    table = rng.poisson(rng.choice([0.5, 2, 20]), shape)
+    other = table
+    for axis in range(1, table.ndim):
+        other = np.take(other, rng.permutation(shape[axis]), axis=axis)
+    other = other.transpose(0, 1, *(rng.permutation(len(shape) - 3) + 2), len(shape) - 1)
+    drawn, again = bootstrap_input(table, 7), bootstrap_input(other, 7)
+    assert drawn[1] == again[1]
+    assert sorted(drawn[0].ravel()) == sorted(table.ravel())
+
+
+def test_p_values_do_not_depend_on_the_counted_allele():
+    rng = np.random.default_rng(3)
+    X = (rng.random((2, 300, 6)) < 0.15).sum(axis=0)
+    y = (rng.random(300) < 0.2 + 0.5 * (X[:, 0] > 0) * (X[:, 1] > 0)) + 0
+    found = interplay.interactions(X, y, max_p=1, random_state=0)
+    assert "bootstrap" in found.table["method"].tolist()
+    again = interplay.interactions(2 - X[:, ::-1], 1 - y, max_p=1, random_state=0)
+    p = dict(zip(map(tuple, found.tested.tuples.tolist()), found.tested.log_p.tolist(), strict=True))
+    for members, log_p in zip(again.tested.tuples.tolist(), again.tested.log_p.tolist(), strict=True):
+        assert p[tuple(sorted(5 - v for v in members))] == pytest.approx(log_p, rel=1e-6)

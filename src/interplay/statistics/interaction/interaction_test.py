@@ -27,6 +27,10 @@ from interplay.statistics.interaction.two_level_fit import is_two_level
 EXACT_SLACK = 2.0
 
 
+#: Numbers that stand for what places of a table hold.
+Colours = npt.NDArray[np.uint64]
+
+
 @dataclass(frozen=True)
 class InteractionTests:
     """Tests of tuples, one entry per tuple.
@@ -187,12 +191,77 @@ def g2_thresholds(max_p: float, max_df: int) -> FloatArray:
 def bootstrap_input(by_stratum: IntArray, random_state: int) -> tuple[IntArray, list[list[int]]]:
     """Return the tables of tuples as the bootstrap takes them, and the seed of each.
 
-    Classes are in an order that follows from the counts: their names must not change what is drawn.
+    Members, their levels, classes and strata are in an order that follows from the counts: neither their names, nor
+    the allele that a file counts, nor the order of columns may change what is drawn.
+
+    Examples
+    --------
+    >>> table = np.arange(12).reshape(1, 1, 2, 3, 2)
+    >>> other = table[:, :, ::-1, [1, 0, 2], ::-1].swapaxes(2, 3)
+    >>> bootstrap_input(table, 0)[1] == bootstrap_input(other, 0)[1]
+    True
     """
-    tables = np.empty_like(by_stratum)
-    for table, given in zip(tables, by_stratum, strict=True):
-        table[:] = given[..., np.lexsort(given.reshape(-1, given.shape[-1])[::-1])]
+    by_size = np.argsort(by_stratum.shape[2:-1], kind="stable") + 2
+    tables = by_stratum.transpose(0, 1, *by_size.tolist(), by_stratum.ndim - 1)
+    if not len(tables):
+        return tables, []
+    tables = _places_by_content(_members_by_content(tables)).copy()
     return tables, [[random_state, *table.ravel().tolist()] for table in tables]
+
+
+def _mixed(numbers: Colours) -> Colours:
+    """Return other numbers, equal ones for equal ones, whose sums tell what was added (SplitMix)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
+
+
+def _colours(tables: IntArray) -> list[Colours]:
+    """Return a number for each place of each axis but the first, (n, size): equal where only the order differs.
+
+    Colours of places are made of those of their cells, and these of the colours of their places (Weisfeiler, Leman).
+    """
+    of_cells = _mixed(tables.astype(np.uint64) + np.uint64(1))
+    axes = range(1, tables.ndim)
+    for _ in range(3):
+        of_axes = []
+        for axis in axes:
+            # Strata, members and classes are told apart; members are not.
+            kind = np.uint64(1 + (axis > 1) + (axis == tables.ndim - 1))
+            of_axes.append(_mixed(of_cells.sum(axis=tuple(other for other in axes if other != axis)) + kind))
+        for axis, colours in zip(axes, of_axes, strict=True):
+            shape = [len(tables), *(size if other == axis else 1 for other, size in enumerate(tables.shape) if other)]
+            of_cells = of_cells + colours.reshape(shape)
+        of_cells = _mixed(of_cells)
+    return of_axes
+
+
+def _members_by_content(tables: IntArray) -> IntArray:
+    """Order members of as many levels by the colours of their levels; others have the order of their numbers."""
+    keys = np.stack([_mixed(colours).sum(axis=1) for colours in _colours(tables)[1:-1]], axis=1)
+    order = np.lexsort((keys, np.broadcast_to(np.array(tables.shape[2:-1]), keys.shape)), axis=1)
+    ordered = np.empty_like(tables)
+    for chosen in np.unique(order, axis=0):
+        rows = np.flatnonzero((order == chosen).all(axis=1))
+        ordered[rows] = tables[rows].transpose(0, 1, *(chosen + 2).tolist(), tables.ndim - 1)
+    return ordered
+
+
+def _places_by_content(tables: IntArray) -> IntArray:
+    """Order strata, levels and classes by colour; those of equal colour by what they hold as others stand now."""
+    of_axes = _colours(tables)
+    for _ in range(3):
+        for axis, colours in enumerate(of_axes, start=1):
+            each = np.moveaxis(tables, axis, 1)
+            slices = each.reshape(*each.shape[:2], -1).astype(np.uint64)
+            held = (_mixed(slices + np.uint64(1)) * _mixed(np.arange(1, slices.shape[2] + 1, dtype=np.uint64))).sum(
+                axis=2
+            )
+            order = np.lexsort((held, colours), axis=1)
+            each = np.take_along_axis(each, order.reshape(*order.shape, *(1,) * (each.ndim - 2)), axis=1)
+            tables = np.moveaxis(each, 1, axis)
+            of_axes[axis - 1] = np.take_along_axis(colours, order, axis=1)
+    return tables
 
 
 def chi2_log_tail(g2: FloatArray, df: IntArray) -> FloatArray:
