@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from fuzz import archives, commands, data_files, differential, genotype_files, rules, same_search, searches, site_files
+from fuzz import (
+    archives,
+    commands,
+    data_files,
+    differential,
+    genotype_files,
+    rules,
+    same_numbers,
+    same_search,
+    searches,
+    site_files,
+)
 
 TARGETS = {
     target.__name__: target
@@ -18,6 +29,10 @@ TARGETS = {
         genotype_files.read_genotypes,
         differential.every_option,
         differential.every_way,
+        same_numbers.saved_selections,
+        same_numbers.shards_of_any_outcome,
+        same_numbers.units_of_numbers,
+        same_numbers.order_and_names,
         same_search.shards_of_interactions,
         same_search.lists_of_interactions,
         same_search.interrupted_searches,
