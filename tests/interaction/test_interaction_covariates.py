@@ -256,3 +256,15 @@ def test_the_command_is_the_function(tmp_path, monkeypatch, capfd):
     )
     pd.testing.assert_frame_equal(interplay.load(tmp_path / "pairs").table, expected.table)
     assert "age, sex and the offset" in done.out
+
+
+def test_an_effect_without_end_is_not_estimated():
+    """In a cell of one class the log odds ratio was some number with an interval of ±100,000."""
+    rng = np.random.default_rng(0)
+    X, covariates = rng.integers(0, 2, (200, 3)), rng.normal(size=(200, 1))
+    both, one = X[:, :2].all(axis=1), X[:, 0] != X[:, 1]
+    found = interplay.interactions(X, (both | (one & (rng.random(200) < 0.3))) + 0, covariates=covariates, max_p=1)
+    table = found.table.set_index("members")[["log_or", "ci_low", "ci_high"]]
+    assert table.loc[[("x0", "x1")]].isna().all(axis=None)
+    others = table.drop([("x0", "x1")])
+    assert (others.abs() < 5).all(axis=None)

@@ -26,7 +26,8 @@ class ModelTest(NamedTuple):
         Of χ²; of times of F, see `Outcome.ratio_log_p`.
     effect, low, high : float
         Coefficient of the product of two levels each (or of dosages) with a 95 % interval: a difference of differences
-        in units of the outcome, a log odds ratio, or a log hazard ratio; NaN where there is no such coefficient.
+        in units of the outcome, a log odds ratio, or a log hazard ratio; NaN where there is no such coefficient, or
+        no finite one.
     f, df_residual : float, int
         Of a linear model, else 0.
     robust_log_p : float
@@ -93,7 +94,9 @@ def _effect(
     estimate, variance = float(fit.estimate[-1]), float(fit.covariance[-1, -1])
     if fit.robust is not None and variance <= NO_ESTIMATE**2:
         variance = float(fit.robust[-1, -1])
-    if not (np.isfinite(variance) and variance > 0):
+    # Log odds and hazards that grow without end, as in separated classes, cannot be estimated; their test holds.
+    is_endless = fit.df_residual is None and variance > NO_ESTIMATE**2
+    if is_endless or not (np.isfinite(variance) and variance > 0):
         return np.nan, np.nan, np.nan
     width = _Z95
     if fit.df_residual is not None:
