@@ -50,7 +50,7 @@ def level_gain_log_p(
     >>> sizes = np.array([[[4], [4], [4]]])
     >>> sums = target.scores.reshape(1, 3, 4).sum(axis=2)[..., np.newaxis]
     >>> f"{np.exp(level_gain_log_p(sizes, sums, target)[0]):.1e}"
-    '9.3e-05'
+    '1.0e-03'
     """
     n_vars, n_levels, n_strata = sizes.shape
     if n_levels == 2 and n_strata == 1:
