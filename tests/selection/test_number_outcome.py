@@ -312,7 +312,7 @@ def test_units_of_the_outcome_change_effects_alone(unit, scale):
         options["max_p"] = 1
         one, other = (interplay.interactions(X, values, **options) for values in (y, unit * y))
         assert other.tested.log_p == pytest.approx(one.tested.log_p, rel=1e-6)
-        for name in ("effect", "ci_low", "cell_effect"):
+        for name in ("estimate", "ci_low", "cell_effect"):
             expected = unit * getattr(one.tested, name)
             assert getattr(other.tested, name) == pytest.approx(expected, nan_ok=True, rel=1e-6), name
         again = other.replicate(X, unit * y, **more)

@@ -120,7 +120,7 @@ def max_information_gain(
     def about() -> dict[str, Any]:
         hashed = partial(data_fingerprint, n_threads=choice.n_threads)
         return about_search(study, settings, n_threads=choice.n_threads) | {
-            "contrast fingerprint": None if contrast_table is None else hashed(contrast_table, study.outcome),
+            "contrast fingerprint": None if contrast_table is None else hashed(contrast_table, study.compared),
             "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
             "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
             "require": require,

@@ -47,15 +47,15 @@ def doubts(task: InteractionTask, coded: CodedComparison, tables: Tables) -> dic
     """Return entries of the provenance: "inflation", λ, where it is told, and why no tuple is called significant."""
     study = task.study
     is_given = task.offsets is not None or any(
-        given is not None for given in (study.strata, study.groups, study.offset)
+        given is not None for given in (study.strata, study.groups, study.design.offset)
     )
-    name = None if is_given else known_subjects(study.table, study.outcome, list(study.named))
+    name = None if is_given else known_subjects(study.table, study.compared, list(study.named))
     if name is not None:
         return {
             "doubt": f"samples of one {name!r} are not independent of each other, and y depends on it: give "
             f"groups={name!r} (--groups {name}), strata= or offset="
         }
-    excess = None if is_given or study.covariates is not None else _excess(task)
+    excess = None if is_given or study.design.covariates is not None else _excess(task)
     if excess is not None:
         return {
             "doubt": f"variants of different chromosomes are correlated, {excess:.1f} times as much as by chance, "
@@ -89,7 +89,7 @@ def _excess(task: InteractionTask) -> float | None:
     if excess < _MIN_EXCESS or excess - 1 < _EXCESS_DEVIATIONS * np.sqrt(2 / len(r2)):
         return None
     components = np.linalg.svd(scaled, full_matrices=False)[2][:_N_COMPONENTS]
-    labels = task.study.outcome.exchanged[:n]
+    labels = task.study.compared.exchanged[:n]
     values = np.unique(labels)
     targets = [labels == value for value in values] if len(values) <= _MANY_VALUES else [rankdata(labels)]
     smallest = 1.0

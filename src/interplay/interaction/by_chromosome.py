@@ -56,9 +56,9 @@ def _searches(task: InteractionTask) -> Iterator[InteractionTask]:
     offsets, study = task.offsets, task.study
     assert offsets is not None
     # One hash of the data, with the prediction that leaves nothing out, for all parts.
-    hashed = [replace(study, offset=offsets.without(()), _fingerprint=[]).fingerprint()]
+    hashed = [study.with_offset(offsets.without(())).fingerprint()]
     for some in offsets.sets(task.settings.dimensions):
         family = task.family.spanning(offsets.chromosome, some)
         if family is not None:
-            here = replace(study, offset=offsets.without(some), _fingerprint=hashed)
+            here = replace(study.with_offset(offsets.without(some)), _fingerprint=hashed)
             yield replace(task, study=here, family=family, shard=Shard(1, 1), offsets=None)

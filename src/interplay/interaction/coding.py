@@ -15,7 +15,7 @@ def check_coding(coding: str, study: Study, *, missing: str) -> None:
     check_choice("coding", coding, CODING_CHOICES)
     if coding == "levels":
         return
-    if not study.outcome.are_ordered:
+    if not study.compared.are_ordered:
         raise ValueError("coding='dosage' is for an outcome of numbers, and y has classes: leave it out")
     if missing == "level":
         raise ValueError("coding='dosage' has no dosage for missing values as a level: use missing='omit' or 'impute'")

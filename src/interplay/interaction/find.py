@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
 from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
+from interplay.study.outcomes.times import Survival
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.
@@ -324,8 +325,8 @@ def named_result(
 ) -> Interactions:
     """Give the tuples names, cells and cuts."""
     study, coder = task.study, coded.coder
-    outcome = outcome_cuts(study.y, study.outcome)
-    sizes = study.outcome.sizes[: len(outcome.labels)]
+    outcome = outcome_cuts(study.y, study.compared)
+    sizes = study.compared.sizes[: len(outcome.labels)]
     cuts = [variable_cuts(coder, v) for v in np.unique(tested.tuples).tolist()]
     first, where = tested.tuples[:MAX_KEPT], tested.discretization[:MAX_KEPT].tolist()
     counts = list(kept_counts(coder, tables, first, where, omit_missing=task.omits_missing))
@@ -346,9 +347,9 @@ def named_result(
 
 def _curves(task: InteractionTask, coded: CodedComparison, counts: list[TupleCounts]) -> tuple[SurvivalCurves, ...]:
     """Return the curves of the cells of tuples that were counted, where there are times."""
-    times = task.study.survival
-    if times is None:
+    if not task.study.outcome.words.has_curves:
         return ()
+    times = cast("Survival", task.study.outcome)
     found = []
     for one in counts:
         samples = tuple_samples(coded, one.members, one.discretization, omit_missing=task.omits_missing)

@@ -18,7 +18,7 @@ from interplay.study.outcomes.targets import ScoreTarget
 def is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> bool:
     """Say whether the tuple of the most levels has too few samples to be tested, or that of the `least` levels."""
     levels = np.sort(np.maximum(_tested_levels(task, coded), 2))
-    k, strata, outcome = task.settings.dimensions, task.study.strata, task.study.outcome
+    k, strata, outcome = task.settings.dimensions, task.study.strata, task.study.compared
     # Without the samples that lack a value, strata may be empty.
     n_strata = 1 if strata is None or (least and task.omits_missing) else strata.n_strata
     of_tuple = (levels[:k] if least else levels[-k:]).tolist()
@@ -47,8 +47,8 @@ def warn_of_sparse_tuples(task: InteractionTask, coded: CodedComparison) -> None
     levels = np.sort(np.maximum(_tested_levels(task, coded), 2))[-task.settings.dimensions :].tolist()
     n_strata = 1 if task.study.strata is None else task.study.strata.n_strata
     named = f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)}"
-    if isinstance(task.study.outcome, ScoreTarget):
-        fewest = task.study.outcome.fewest_in_cell
+    if isinstance(task.study.compared, ScoreTarget):
+        fewest = task.study.compared.fewest_in_cell
         warn(
             f"{named} have {prod(levels)} cells, and there are {task.study.n_samples} samples: cells of fewer than "
             f"{fewest} samples are left out of the tests, and tuples without enough others get p = 1; lower divisions "

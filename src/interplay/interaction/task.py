@@ -168,7 +168,7 @@ def check_interactions(
     not_given = {"groups": groups, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}
     offsets = chromosome_offsets(offset, X, table, positions, not_given)
     if offsets is not None:
-        replace(study, offset=offsets.without(())).check_offset()
+        study.outcome.check_offset()
         positions = None if min_distance is None else positions
     checked = check_search_settings(
         table,
@@ -204,7 +204,7 @@ def check_interactions(
         caps,
         asked={
             "missing": missing,
-            **_known(study.asked_outcome(decision_divisions)),
+            **_known(study.compared.asked(decision_divisions)),
             "coding": coding,
             "variables": _names(table, variables, "variables"),
             "require": require,
@@ -222,7 +222,7 @@ def check_interactions(
         offsets=offsets,
         split=None
         if holdout is None
-        else split_samples(holdout, study.outcome, study.strata, study.survival, seed=checked.random_state),
+        else split_samples(holdout, study.outcome, study.compared, study.strata, seed=checked.random_state),
     )
     if study.groups is not None:
         _check_groups(task, {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint})

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,15 +37,15 @@ from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.study.covariates import make_covariates
 from interplay.study.design import Design
-from interplay.study.full_model import FullModel
 from interplay.study.groups import make_groups
 from interplay.study.named_columns import take_named
 from interplay.study.offset import make_offset
-from interplay.study.outcomes.classes import one_class
+from interplay.study.outcomes.classes import DecisionClasses, one_class
 from interplay.study.outcomes.event_values import named_event
-from interplay.study.outcomes.numbers import about_numbers, decision_numbers, is_number, number_outcome
+from interplay.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
+from interplay.study.outcomes.outcome import Outcome
 from interplay.study.outcomes.targets import ClassTarget, ScoreTarget, Target
-from interplay.study.outcomes.times import make_survival, split_survival
+from interplay.study.outcomes.times import Survival, make_survival, split_survival
 from interplay.study.strata import Strata, make_strata
 from interplay.study.study import Study
 
@@ -93,19 +93,20 @@ def new_samples(
         X, y=y, event=event, strata=strata, groups=groups, covariates=covariates, offset=offset, entry=entry
     )
     n = table.n_samples
-    survival = None
+    outcome: Outcome = one_class(n)  # until it is made as the first one was
+    compared: Target = one_class(n)
+    strata = make_strata(strata, n_samples=n)
     if pair is not None:
-        survival = make_survival(y, event, n_samples=n, entry=entry, event_name=event_name, event_value=event_value)
-    return Study(
-        table=table,
-        y=y if survival is None else survival.martingale_residuals(),
-        outcome=one_class(n),  # until it is made as the first one was
-        strata=make_strata(strata, n_samples=n),
-        groups=make_groups(groups, n_samples=n),
-        covariates=make_covariates(covariates, n_samples=n),
-        survival=survival,
-        offset=make_offset(offset, n_samples=n),
+        outcome = make_survival(y, event, n_samples=n, entry=entry, event_name=event_name, event_value=event_value)
+        y, compared = outcome.martingale_residuals(), outcome.compared(strata, None)
+    design = Design(
+        n,
+        strata,
+        make_groups(groups, n_samples=n),
+        make_covariates(covariates, n_samples=n),
+        make_offset(offset, n_samples=n),
     )
+    return Study(table, y, outcome, compared, design)
 
 
 def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = None) -> Interactions:
@@ -118,17 +119,16 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
     for v in np.unique(first.tested.tuples).tolist():
         if first.names[v] not in number_of:
             raise ValueError(f"X lacks the variable {shown(first.names[v])}, which is in one of the tuples")
-    study = replace(study, outcome=_outcome_in(first, study))
-    study.check_offset()
-    outcome, strata = study.outcome, study.strata
+    study = _as_first(first, study)
+    outcome, strata = study.compared, study.strata
     tested, counts, curves = _test_all(first, study, number_of)
     n = len(tested)
     if n:
         adjust = partial(adjust_listed, method=method, n_tests=n)
         tested = replicated_beside_smooth(first, tested.adjusted(adjust), study, number_of, adjust)
     order = np.lexsort((np.arange(n), tested.log_p))
-    sizes = [] if isinstance(outcome, ScoreTarget) else outcome.sizes.tolist()
-    of_numbers = {"outcome": about_numbers(outcome)} if isinstance(outcome, ScoreTarget) else {}
+    sizes = outcome.sizes.tolist()[: len(outcome.labels)]
+    of_numbers = {"outcome": outcome.about()} if outcome.about() else {}
     return replace(
         first,
         tested=tested.chosen(order),
@@ -155,7 +155,7 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
     )
 
 
-def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | None) -> Target:
+def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | None) -> DecisionClasses | NumberOutcome:
     """Return the outcome of new samples: cut as the first ones, or numbers on the same scale."""
     if first.scale is None:
         return first.outcome.classes(y, n_samples=n_samples)
@@ -163,11 +163,12 @@ def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | Non
     return number_outcome(decision_numbers(y, n_samples=n_samples), strata, scale=first.scale)
 
 
-def _outcome_in(first: Interactions, study: Study) -> Target:
-    """Return the outcome of new samples; of times the residuals, or these cut as the first ones were."""
-    if study.survival is not None and first.words.has_curves:
-        return FullModel(study.survival, Design(study.n_samples, study.strata)).residuals()
-    return outcome_of(first, study.y, study.n_samples, study.strata)
+def _as_first(first: Interactions, study: Study) -> Study:
+    """Return new samples with the outcome as the first ones: of times residuals, or these cut in the same places."""
+    if first.words.has_curves:
+        return study
+    found = outcome_of(first, study.y, study.n_samples, study.strata)
+    return study.of_outcome(found if study.outcome.is_target else study.outcome, found)
 
 
 def _test_all(
@@ -176,9 +177,7 @@ def _test_all(
     """Test the tuples one by one, in the order of `first`; by the full model, where the new samples have one."""
     table, strata, model = study.table, study.strata, study.model
     # Of times the cells have residuals of the model, as in a search.
-    outcome = (
-        study.outcome if model is None or study.survival is None or not first.words.has_curves else model.residuals()
-    )
+    outcome = model.residuals() if model is not None and first.words.has_curves else study.compared
     omit = first.omits_missing
     kind = outcome.words.kind
     parts = [TupleTests.none(kind, first.dimensions)]
@@ -214,8 +213,8 @@ def _test_all(
             pooled = counts if strata is None else counts.sum(axis=0)
             of_cells = TupleCounts(np.array(members), 0, d, names, pooled) if pooled.size <= MAX_NUMBERS else None
         kept.append(of_cells)
-        if study.survival is not None and of_cells is not None:
-            curves[row] = tuple_curves(study.survival, samples.known, samples.levels, of_cells)
+        if study.outcome.words.has_curves and of_cells is not None:
+            curves[row] = tuple_curves(cast("Survival", study.outcome), samples.known, samples.levels, of_cells)
     tests = TupleTests.joined(parts)
     if model is None:
         return tests, kept, curves

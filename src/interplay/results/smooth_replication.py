@@ -28,7 +28,7 @@ def replicated_beside_smooth(
     adjust: Callable[[FloatArray], FloatArray],
 ) -> TupleTests:
     """Fill in the p-values beside smooth effects; `tested` are the tuples of `first` in the samples of `study`."""
-    table, outcome, strata = study.table, study.outcome, study.strata
+    table, outcome, strata = study.table, study.compared, study.strata
     level, omit = first.settings["level"], first.omits_missing
     rows = [
         row

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +28,6 @@ from interplay.statistics.neighbour_screen import Neighbours, responses
 from interplay.statistics.smooth_columns import smooth_columns
 from interplay.statistics.tagging import Lead, Tagged, tagged_tuple
 from interplay.study.full_model import FullModel
-from interplay.study.outcomes.outcome import Outcome
 from interplay.study.outcomes.targets import Target
 from interplay.study.outcomes.times import split_survival
 from interplay.study.positions import NOWHERE, Positions, make_positions
@@ -114,7 +112,7 @@ def tag(
         about={
             "window": window,
             "dense": len(pool.tables) > 1,
-            "covariates": [] if study.covariates is None else study.covariates.names,
+            "covariates": [] if study.design.covariates is None else study.design.covariates.names,
             "complete": complete,
             "n_samples": data.table.n_samples,
         },
@@ -144,15 +142,16 @@ def _study_of(found: Interactions, X: Any, y: Any, **beside: Any) -> Study:
     if of_times:
         return study
     # Classes of the search, also where these samples would be cut elsewhere.
-    return replace(study, outcome=outcome_of(found, study.y, study.n_samples, study.strata))
+    outcome = outcome_of(found, study.y, study.n_samples, study.strata)
+    return study.of_outcome(outcome, outcome)
 
 
 def _data_of(study: Study, positions: Any) -> _Data:
     table, model = study.table, study.model
     if model is None:
-        model = FullModel(cast("Outcome", study.outcome), study.design)
+        model = FullModel(study.outcome, study.design)
     where = make_positions(positions, table) if positions is not None or table.positions is not None else None
-    return _Data(table, study.outcome, model, responses(model), where)
+    return _Data(table, study.compared, model, responses(model), where)
 
 
 def _pool_of(data: _Data, dense: Any) -> ColumnPool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -32,12 +32,11 @@ from interplay.statistics.given_test import choose_strong
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
 from interplay.statistics.p_values import adjust
 from interplay.statistics.replication_test import NewSamples
-from interplay.study.design import Design
-from interplay.study.full_model import FullModel
 from interplay.study.groups import in_order
 from interplay.study.outcomes import targets
 from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import decision_numbers, is_number, number_outcome
+from interplay.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
+from interplay.study.outcomes.times import Survival
 from interplay.study.study import Study
 
 if TYPE_CHECKING:
@@ -188,9 +187,8 @@ class _New:
 
     @cached_property
     def _all(self) -> NewSamples:
-        study = replace(self.study, outcome=self._outcome)
-        groups = in_order(study.groups, study.table, study.outcome.exchanged)
-        study.check_offset()
+        study = self._made
+        groups = in_order(study.groups, study.table, study.compared.exchanged)
         beside: dict[str, Any] = {
             "strata": None if study.strata is None else study.strata.codes,
             "groups": None if groups is None else groups.codes,
@@ -200,29 +198,33 @@ class _New:
         }
         if study.groups is not None and study.model is not None:
             known = study.model_record()
-            what = "times" if study.survival is not None else next(name for name in _KNOWN if name in known)
+            what = next((name for name in _KNOWN if name in known and study.outcome.is_target), "times")
             raise ValueError(f"groups do not go with {what} in a replication: leave one of them out")
-        outcome = study.outcome
+        outcome = study.compared
         if isinstance(outcome, targets.ScoreTarget):
             return NewSamples(scores=outcome.scores, **beside)
         return NewSamples(codes=outcome.codes, n_classes=outcome.n_classes, **beside)
 
     @cached_property
-    def _outcome(self) -> targets.Target:
-        """The outcome of the new samples: cut as the first one, numbers on the same scale, or residuals of times."""
+    def _made(self) -> Study:
+        """The new samples with their outcome: cut as the first, numbers on the same scale, or residuals of times."""
         study, selection, n = self.study, self.selection, self.study.n_samples
-        if study.survival is not None:
-            return FullModel(study.survival, Design(study.n_samples, study.strata)).residuals()
+        if not study.outcome.is_target:
+            times = cast("Survival", study.outcome)
+            return study.of_outcome(times, times.compared(study.strata, None))
+        outcome: DecisionClasses | NumberOutcome
         if selection.settings["decision"] == "number":
             is_number(study.y, "number")  # refuses labels
             values = decision_numbers(study.y, n_samples=n)
-            return number_outcome(values, study.strata, scale=selection.settings.get("scale") or "ranks")
+            outcome = number_outcome(values, study.strata, scale=selection.settings.get("scale") or "ranks")
+            return study.of_outcome(outcome, outcome)
         cuts = next((run.outcome for run in selection.runs if run.outcome is not None), None)
         if selection.settings["decision"] == "continuous" and (cuts is None or not len(cuts.bounds)):
             raise ValueError("this selection does not know where its outcome was cut: it cannot be tested again")
         if cuts is None or len(selection.comparisons) > 1:
             cuts = OutcomeCuts(list(selection.class_sizes), np.empty(0))
-        return cuts.classes(study.y, n_samples=n)
+        outcome = cuts.classes(study.y, n_samples=n)
+        return study.of_outcome(outcome, outcome)
 
     def _of_run(self, number: int) -> tuple[NewSamples, IntArray]:
         """Return the samples of the comparison of a run, with their classes, and their numbers."""
@@ -316,13 +318,6 @@ class _New:
             sizes = tuple(np.exp(np.minimum(sizes, 700.0)).tolist())
         return Estimate(*(float(size) for size in sizes))
 
-    def _numbers(self, rows: IntArray) -> dict[str, Any]:
-        """Return the values of numbers, or times and events, of some samples."""
-        times = self.study.survival
-        if times is not None:
-            return {"time": times.time[rows], "event": times.event[rows]}
-        return {"numbers": self._outcome.values[rows]} if isinstance(self._outcome, targets.ScoreTarget) else {}
-
     def effect(self, v: int, row: int) -> Estimate:
         """Return the effect of the same kind in the new samples."""
         effects = self.selection.effects
@@ -333,7 +328,7 @@ class _New:
         samples, rows = self._of_run(found_test(self.selection, v).run)
         if kind == PARTIAL_RHO:
             others = [self._scores(u, rows)[0] for u in self._strong.tolist() if u != v]
-            if self.study.survival is not None:
+            if not self.study.outcome.is_target:
                 return Estimate()
             target = samples.scores if samples.codes is None else (samples.codes == 1).astype(np.float64)
             assert target is not None
@@ -344,11 +339,8 @@ class _New:
         column = self.study.table.column(self.number_of[self.selection.names[v]])
         values = column.read()[rows].astype(np.float64)
         seen = np.flatnonzero(values == values)
-        target = Target(
-            codes=None if samples.codes is None else samples.codes[seen],
-            labels=tuple(run.class_labels),
-            **self._numbers(rows[seen]),
-        )
+        known = self._made.outcome.of_samples(rows[seen]).measured() | {"labels": tuple(run.class_labels)}
+        target = Target(**(known if samples.codes is None else known | {"codes": samples.codes[seen]}))
         levels: list[str] = []
         used, codes = np.unique(values[seen], return_inverse=True)
         if " against " in about and not about.startswith(

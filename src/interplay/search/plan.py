@@ -47,7 +47,7 @@ def about_search(study: Study, settings: SearchSettings, *, n_threads: int) -> d
     return {
         "n_samples": study.n_samples,
         "n_vars": study.table.n_vars,
-        "n_classes": study.outcome.df + 1,  # a number outcome has one degree of freedom, as two classes have
+        "n_classes": study.compared.df + 1,  # a number outcome has one degree of freedom, as two classes have
         "data fingerprint": study.fingerprint(n_threads=n_threads),
         **{field.name: getattr(settings, field.name) for field in fields(SearchSettings)},
     }

@@ -117,7 +117,7 @@ def find_cautions(
         elif is_same or tells_classes_apart(values, of_comparison.codes, is_label=is_label):
             found.setdefault(v, []).append(_APART)
         # Of more classes, a variable may tell one from the rest and not be made from them, as sizes of flowers do.
-        elif len(study.outcome.sizes) == 2 and nearly_tells_classes_apart(
+        elif len(study.compared.sizes) == 2 and nearly_tells_classes_apart(
             values, of_comparison.codes, is_label=is_label
         ):
             found.setdefault(v, []).append(_NEARLY_APART)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from interplay.selection.short_list import make_short_list
 from interplay.selection.variable_effects import variable_effects
 from interplay.statistics.linkage import Linkage, make_linkage
 from interplay.statistics.survival.survival_curves import SurvivalCurves, tuple_curves
+from interplay.study.outcomes.outcome import Outcome
 from interplay.study.outcomes.times import Survival
 from interplay.study.table import Table
 
@@ -54,7 +56,7 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
             runs.append(_explained_run(found, run, data, searched, coded, tested))
             cells = list(_best_counts(found, run, coded, tables))
             counted += cells
-            curves += _survival_curves(task.study.survival, coded, cells)
+            curves += _survival_curves(task.study.outcome, coded, cells)
     cautions = find_cautions(
         task.study,
         [comparison.shown for comparison in task.comparisons_of(len(found.runs))],
@@ -140,12 +142,11 @@ def _best_counts(found: Selection, number: int, coded: CodedComparison, tables: 
     yield from kept_counts(coded.coder, tables, tuples, rows[:, 0].tolist(), run=number)
 
 
-def _survival_curves(
-    survival: Survival | None, coded: CodedComparison, counted: list[TupleCounts]
-) -> Iterator[SurvivalCurves]:
+def _survival_curves(outcome: Outcome, coded: CodedComparison, counted: list[TupleCounts]) -> Iterator[SurvivalCurves]:
     """Yield the curves of the cells of tuples that were counted, where there are times."""
-    if survival is None:
+    if not outcome.words.has_curves:
         return
+    survival = cast("Survival", outcome)
     rows = coded.comparison.rows
     here = survival if rows is None else survival.of_samples(rows)
     for counts in counted:

@@ -12,14 +12,14 @@ from interplay.base.checks import check_int, check_real, shown
 from interplay.results.replication import replicate_in
 from interplay.results.selection import Selection
 from interplay.results.variable_replication import replicate_in_study
-from interplay.study.sample_split import check_events, split_samples
+from interplay.study.sample_split import split_samples
 from interplay.study.study import Study
 
 
 def split_study(study: Study, holdout: Any, *, seed: int) -> tuple[IntArray, IntArray]:
     """Return the samples to search in and those held out; whole groups stay together."""
     if study.groups is None:
-        return split_samples(holdout, study.outcome, study.strata, study.survival, seed=seed)
+        return split_samples(holdout, study.outcome, study.compared, study.strata, seed=seed)
     n_samples, n_groups = study.n_samples, study.groups.n_groups
     if isinstance(holdout, float | np.floating):
         share = check_real("holdout", float(holdout), low=0.0, high=1.0, low_open=True, high_open=True)
@@ -31,9 +31,8 @@ def split_study(study: Study, holdout: Any, *, seed: int) -> tuple[IntArray, Int
         raise ValueError(f"holdout={shown(holdout)} leaves too few of {n_groups} groups on one side: use another share")
     is_held = np.isin(study.groups.codes, order[:n_held])
     searched, held_out = np.flatnonzero(~is_held), np.flatnonzero(is_held)
-    if study.survival is not None:
-        check_events(holdout, study.survival, searched, "search in")
-        check_events(holdout, study.survival, held_out, "test in")
+    study.outcome.check_part(holdout, searched, "search in")
+    study.outcome.check_part(holdout, held_out, "test in")
     return searched, held_out
 
 

@@ -18,9 +18,12 @@ from interplay.selection.runs import SearchedRun
 from interplay.selection.score_tests import ScoreTests
 from interplay.statistics.product_maxima import ProductMaxima
 from interplay.study.covariates import Covariates
+from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.targets import ResidualModel
+from interplay.study.outcomes.outcome import Outcome
+from interplay.study.outcomes.targets import ResidualModel, Target
 from interplay.study.outcomes.times import Survival
+from interplay.study.strata import Strata
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +84,9 @@ class Part:
 
     def is_consistent(self) -> bool:
         """Say whether settings are there, and samples and runs belong together: a file may say anything."""
-        n_samples = len(self.decision_codes) if self.numbers is None else len(self.numbers.values)
+        of_numbers = [] if self.numbers is None else [self.numbers.values]
+        of_times = [] if self.survival is None else [self.survival.time]
+        n_samples = max(len(each) for each in (self.decision_codes, *of_numbers, *of_times))
         return (
             have_types(_UNUSED | self.settings, _SETTINGS)
             and have_types(self.about, _ABOUT)
@@ -99,6 +104,15 @@ class Part:
             and all((run.permuted is not None) == bool(self.settings.get("permutations")) for run in self.runs)
             and [run.dimensions for run in self.runs] == self._dimensions_of_runs()
         )
+
+    def outcome(self, strata: Strata | None) -> tuple[Outcome, Target]:
+        """Return the outcome, and what is compared of it: residuals of times, or these cut."""
+        n_classes = self.about["n_classes"]
+        classes = DecisionClasses(self.decision_codes, list(range(n_classes)), "classes")
+        if self.survival is not None:
+            return self.survival, classes if len(classes.codes) else self.survival.compared(strata, None)
+        found = classes if self.numbers is None else self.numbers
+        return found, found
 
     def _has_numbers(self, n_samples: int) -> bool:
         assert self.numbers is not None

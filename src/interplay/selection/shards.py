@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,10 +30,10 @@ from interplay.selection.runs import SearchedRun, SearchedSelection, search_sele
 from interplay.selection.significance import selection_from
 from interplay.selection.task import SelectionTask
 from interplay.statistics.permutations.step_down import decided_after
+from interplay.study.design import Design
 from interplay.study.groups import Groups
-from interplay.study.outcomes.classes import DecisionClasses
 from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.targets import ScoreTarget
+from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
 from interplay.study.study import Study
 from interplay.study.subsets import ColumnSubset
@@ -114,16 +114,14 @@ def search_shard(
         about={"interplay": versions()["interplay"], **about, "tiles": list(found.layouts)},
         settings=checked.to_dict(),
         provenance=found.record(started),
-        decision_codes=none if isinstance(study.outcome, ScoreTarget) else study.outcome.codes,
+        decision_codes=study.compared.class_codes if study.compared.labels else none,
         strata_codes=none if study.strata is None else study.strata.codes,
         group_codes=none if study.groups is None else study.groups.codes,
         runs=found.runs,
-        covariates=study.covariates,
-        survival=study.survival,
-        numbers=NumberOutcome(study.outcome.values, study.outcome.scores, study.outcome.scale)
-        if isinstance(study.outcome, ScoreTarget)
-        else None,
-        offset=study.offset,
+        covariates=study.design.covariates,
+        survival=None if study.outcome.is_target else cast("Survival", study.outcome),
+        numbers=cast("NumberOutcome", study.outcome) if study.outcome.is_target and not study.compared.labels else None,
+        offset=study.design.offset,
     )
 
 
@@ -251,18 +249,11 @@ def _same_data(X: Any, part: Part, runs: tuple[SearchedRun, ...], *, n_threads: 
     if set(part.names) < set(table.names):  # y or strata were named, and are no variables
         table = ColumnSubset(table, np.array([table.names.index(name) for name in part.names]))
     codes, settings = part.strata_codes, SelectionSettings.of(part.settings)
-    study = Study(
-        table,
-        None,
-        DecisionClasses(part.decision_codes, list(range(part.about["n_classes"])))
-        if part.numbers is None
-        else part.numbers,
-        strata=Strata(codes, [str(stratum) for stratum in range(codes.max() + 1)]) if len(codes) else None,
-        groups=Groups(part.group_codes) if len(part.group_codes) else None,
-        covariates=part.covariates,
-        survival=part.survival,
-        offset=part.offset,
-    )
+    strata = Strata(codes, [str(stratum) for stratum in range(codes.max() + 1)]) if len(codes) else None
+    outcome, compared = part.outcome(strata)
+    groups = Groups(part.group_codes) if len(part.group_codes) else None
+    design = Design(table.n_samples, strata, groups, part.covariates, part.offset)
+    study = Study(table, None, outcome, compared, design)
     same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
     if not same_shape or study.fingerprint(n_threads=n_threads) != part.about["data fingerprint"]:
         raise ValueError("X is not the table from which the parts were made: give that table, or leave X out")

@@ -10,9 +10,7 @@ from interplay.results.selection import Selection
 from interplay.selection.runs import SearchedSelection
 from interplay.selection.unit_columns import UnitColumns
 from interplay.statistics.association import Associations
-from interplay.statistics.score_test import class_targets
 from interplay.statistics.short_list import ShortList, choose_short_list
-from interplay.study.outcomes.targets import ScoreTarget
 from interplay.study.study import Study
 from interplay.study.table import Table
 
@@ -41,7 +39,9 @@ def make_short_list(found: Selection, data: SearchedSelection) -> ShortList:
     if not len(found.ranked):
         return ShortList(threshold, representative, association, *nothing)
     candidates = found.ranked[representative == found.ranked][:_MAX_CANDIDATES].tolist()
-    covariates = np.empty((0, study.table.n_samples)) if study.covariates is None else study.covariates.design.T
+    covariates = (
+        np.empty((0, study.table.n_samples)) if study.design.covariates is None else study.design.covariates.design.T
+    )
     columns = UnitColumns(found, study.table, covariates)
     singles = columns.units_of(candidates)
     tuples = columns.of_tuples(dict(zip(found.ranked.tolist(), representative.tolist(), strict=True)))
@@ -81,9 +81,4 @@ def _grouped(table: Table, ranked: IntArray, threshold: float) -> tuple[IntArray
 
 
 def _targets(study: Study) -> FloatArray:
-    if study.survival is not None:
-        residuals = study.survival.martingale_residuals()
-        return np.asarray(residuals)[np.newaxis]
-    if isinstance(study.outcome, ScoreTarget):
-        return study.outcome.scores[np.newaxis]
-    return class_targets(study.outcome.codes, study.outcome.n_classes)
+    return study.outcome.alone()

@@ -112,7 +112,7 @@ def _confirmed(log_p: FloatArray, runs: Sequence[Run], last_word: LastWord, sett
 def _in_model(
     data: SearchedSelection, last_word: LastWord, order: IntArray, relevant: BoolArray, p_adjusted: FloatArray
 ) -> ModelTests:
-    model, covariates = data.task.study.model, data.task.study.covariates
+    model, covariates = data.task.study.model, data.task.study.design.covariates
     assert model is not None
     about = [] if covariates is None else covariates.names
     return last_word.record(model.outcome.model_kind, about, order[relevant[order]], p_adjusted)

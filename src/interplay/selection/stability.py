@@ -48,7 +48,7 @@ def halves(task: SelectionTask, seed: int) -> Iterator[IntArray]:
     else:
         unit = np.arange(study.n_samples)
     first = np.unique(unit, return_index=True)[1]
-    like = study.outcome.class_codes[first].astype(np.int64)
+    like = study.compared.class_codes[first].astype(np.int64)
     if study.strata is not None:
         like = like * study.strata.n_strata + study.strata.codes[first]
     for _ in range(task.n_subsamples // 2):
@@ -74,7 +74,7 @@ def _select(
 
 def check_halves(task: SelectionTask) -> None:
     """Refuse outcomes whose halves would lack a class."""
-    outcome = task.study.outcome
+    outcome = task.study.compared
     fewest = int(outcome.sizes.min())
     if outcome.labels and fewest < 2 * _FEWEST:
         label = outcome.labels[int(outcome.sizes.argmin())]

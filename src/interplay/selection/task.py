@@ -159,11 +159,11 @@ def check_selection(
     )
     checked = check_selection_settings(
         study.table,
-        **study.asked_outcome(decision_divisions),
+        **study.compared.asked(decision_divisions),
         has_groups=study.groups is not None,
         **settings,
     )
-    if study.model is not None and study.outcome.df > 1 and checked.multiclass == "joint":
+    if study.model is not None and study.compared.df > 1 and checked.multiclass == "joint":
         checked = replace(checked, multiclass="ovr")  # residuals are those of two classes
     comparisons = study.comparisons(checked.multiclass)
     if checked.permutations or study.groups is not None:

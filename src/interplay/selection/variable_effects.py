@@ -28,7 +28,6 @@ from interplay.statistics.effects.variable_effects import VariableEffects
 from interplay.statistics.given_test import choose_strong
 from interplay.statistics.verdicts import INTERACTION, Verdict
 from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.targets import ScoreTarget
 from interplay.study.study import Study
 
 #: Columns that are read at once.
@@ -164,10 +163,7 @@ def _odds(*log_odds: float) -> Estimate:
 
 def _target_of(study: Study, comparison: Comparison, name: str, labels: list[str]) -> Target:
     """Return the outcome of a comparison: times, numbers, or classes with these labels."""
-    rows, outcome = comparison.rows, comparison.outcome
-    if study.survival is not None:
-        times = study.survival if rows is None else study.survival.of_samples(rows)
-        return Target(name, time=times.time, event=times.event)
-    if isinstance(outcome, ScoreTarget):
-        return Target(name, numbers=outcome.values)
-    return Target(name, codes=outcome.codes, labels=tuple(labels))
+    rows = comparison.rows
+    outcome = study.outcome if rows is None else study.outcome.of_samples(rows)
+    found = outcome.as_compared(comparison.outcome).measured()
+    return Target(name, **(found | ({"labels": tuple(labels)} if "labels" in found else {})))

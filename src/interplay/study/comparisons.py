@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import cast
 
 import numpy as np
 
 from interplay.base.arrays import IntArray
+from interplay.study.design import Design
 from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups
 from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.outcome import Outcome
-from interplay.study.outcomes.targets import ClassTarget, ScoreTarget, Target
-from interplay.study.outcomes.times import Survival
+from interplay.study.outcomes.targets import ClassTarget, Target
 from interplay.study.strata import Strata
 from interplay.study.subsets import RowSubset
 from interplay.study.table import Table
@@ -36,8 +34,8 @@ class Comparison:
         The samples of these classes; the same object for all comparisons that take all samples.
     outcome : ClassTarget or ScoreTarget
         As it is searched: with a `model`, the residuals of this model, unless there are more than two classes.
-    strata : Strata, optional
-    groups : Groups, optional
+    design : Design, optional
+        Not given: nothing is known of the samples beside the variables.
     rows : (n,) int64, optional
         Numbers of the samples; all if not given.
     model : FullModel, optional
@@ -49,11 +47,18 @@ class Comparison:
     decision: str
     table: Table
     outcome: Target
-    strata: Strata | None = None
-    groups: Groups | None = None
+    design: Design | None = None
     rows: IntArray | None = None
     model: FullModel | None = None
     original: Target | None = None
+
+    @property
+    def strata(self) -> Strata | None:
+        return None if self.design is None else self.design.strata
+
+    @property
+    def groups(self) -> Groups | None:
+        return None if self.design is None else self.design.groups
 
     @property
     def classes(self) -> ClassTarget:
@@ -69,68 +74,45 @@ class Comparison:
 
 def make_comparisons(
     table: Table,
-    outcome: Target,
-    strata: Strata | None,
-    multiclass: str,
-    groups: Groups | None = None,
-    *,
+    compared: Target,
+    design: Design,
+    multiclass: str = "joint",
     model: FullModel | None = None,
 ) -> tuple[Comparison, ...]:
     """Split a decision of several classes into the two-class decisions asked for; strata must fit each of them.
 
     With a `model`, of all samples, the residuals of numbers, times and two classes are compared.
     """
-    return tuple(_adjusted(one, model) for one in _made(table, outcome, strata, multiclass, groups))
+    found = tuple(_comparisons(table, compared, design, multiclass))
+    for one in found:
+        if one.strata is not None:
+            one.outcome.check_strata(one.strata, "y" if one.outcome is compared else f"{one.decision!r}")
+    return found if model is None else tuple(_adjusted(one, model) for one in found)
 
 
-def _adjusted(comparison: Comparison, model: FullModel | None) -> Comparison:
+def _adjusted(comparison: Comparison, model: FullModel) -> Comparison:
     """Compare residuals of the model."""
-    if model is None:
-        return comparison
+    compared = comparison.outcome
     here = model if comparison.rows is None else model.of_samples(comparison.rows)
-    outcome = comparison.outcome
-    if isinstance(here.outcome, ClassTarget) and isinstance(outcome, ClassTarget):
-        here = replace(here, outcome=cast("Outcome", outcome))
-        if outcome.n_classes > 2:
-            return replace(comparison, model=here)
-    if isinstance(outcome, ClassTarget) and not isinstance(here.outcome, ClassTarget):
-        return replace(comparison, model=here)  # times that the user has cut
-    original = None if isinstance(here.outcome, Survival) else outcome
+    here = replace(here, outcome=here.outcome.as_compared(compared))
+    if not here.outcome.searches_residuals(compared):
+        return replace(comparison, model=here)
+    original = compared if here.outcome.is_target else None
     return replace(comparison, outcome=here.residuals(), model=here, original=original)
 
 
-def _made(
-    table: Table, outcome: Target, strata: Strata | None, multiclass: str, groups: Groups | None
-) -> tuple[Comparison, ...]:
-    if isinstance(outcome, ScoreTarget):
-        if strata is not None:
-            outcome.check_strata(strata)
-        return (Comparison("numbers", table, outcome, strata, groups),)
-    classes = outcome
-    found = tuple(_comparisons(table, classes, strata, multiclass, groups))
-    for one in found:
-        if one.strata is not None:
-            one.classes.check_strata(one.strata, "y" if one.classes is classes else f"{one.decision!r}")
-    return found
-
-
-def _comparisons(
-    table: Table, classes: ClassTarget, strata: Strata | None, multiclass: str, groups: Groups | None
-) -> Iterator[Comparison]:
-    if multiclass == "joint" or classes.n_classes == 2:
-        yield Comparison("all classes", table, classes, strata, groups)
+def _comparisons(table: Table, compared: Target, design: Design, multiclass: str) -> Iterator[Comparison]:
+    labels, codes = compared.labels, compared.class_codes
+    if not labels:
+        yield Comparison("numbers", table, compared, design)
+    elif multiclass == "joint" or len(labels) == 2:
+        yield Comparison("all classes", table, compared, design)
     elif multiclass == "ovr":
-        for q, label in enumerate(classes.labels):
-            one = (classes.codes == q).astype(np.int64)
-            against_rest = DecisionClasses(one, ["rest", label], classes.kind)
-            yield Comparison(f"{label} vs rest", table, against_rest, strata, groups)
+        for q, label in enumerate(labels):
+            against_rest = DecisionClasses((codes == q).astype(np.int64), ["rest", label], compared.kind)
+            yield Comparison(f"{label} vs rest", table, against_rest, design)
     else:
-        for a, b in combinations(range(classes.n_classes), 2):
-            rows = np.flatnonzero((classes.codes == a) | (classes.codes == b))
-            labels = [classes.labels[a], classes.labels[b]]
-            pair = DecisionClasses((classes.codes[rows] == b).astype(np.int64), labels, classes.kind)
-            part_strata = None if strata is None else strata.of_samples(rows)
-            part_groups = None if groups is None else groups.of_samples(rows)
-            yield Comparison(
-                f"{labels[0]} vs {labels[1]}", RowSubset(table, rows), pair, part_strata, part_groups, rows
-            )
+        for a, b in combinations(range(len(labels)), 2):
+            rows = np.flatnonzero((codes == a) | (codes == b))
+            pair = DecisionClasses((codes[rows] == b).astype(np.int64), [labels[a], labels[b]], compared.kind)
+            yield Comparison(f"{labels[a]} vs {labels[b]}", RowSubset(table, rows), pair, design.of_samples(rows), rows)

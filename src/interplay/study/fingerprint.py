@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.base.arrays import FloatArray
 from interplay.base.jobs import map_in_threads
 from interplay.study.columns import EXACT_FLOAT_LIMIT, FEW_VALUES, ColumnKind
 from interplay.study.full_model import FullModel
 from interplay.study.groups import Groups
 from interplay.study.outcomes.targets import Target
-from interplay.study.outcomes.times import Survival
 from interplay.study.strata import Strata
 from interplay.study.table import MISSING_WHOLE, Table
 
@@ -33,6 +33,7 @@ def data_fingerprint(
     strata: Strata | None = None,
     groups: Groups | None = None,
     model: FullModel | None = None,
+    offset: FloatArray | None = None,
     *,
     n_threads: int = 1,
 ) -> str:
@@ -48,7 +49,7 @@ def data_fingerprint(
     if groups is not None:
         digest.update(b"groups" + groups.codes.tobytes())
     if model is not None:
-        digest.update(b"model" + _model_bytes(model))
+        digest.update(b"model" + _model_bytes(model, offset))
     for block in map_in_threads(partial(_block_digest, table), _blocks(table), n_threads):
         digest.update(block)
     return digest.hexdigest()
@@ -59,12 +60,9 @@ def _blocks(table: Table) -> list[tuple[int, int]]:
     return [(start, min(start + _COLUMNS_AT_ONCE, table.n_vars)) for start in starts]
 
 
-def _model_bytes(model: FullModel) -> bytes:
+def _model_bytes(model: FullModel, offset: FloatArray | None) -> bytes:
     """Return the bytes of covariates, offset and times."""
-    arrays = [model.design.known, np.empty(0) if model.design.offset is None else model.design.offset]
-    if isinstance(model.outcome, Survival):
-        times = model.outcome
-        arrays += [times.time, times.event.astype(np.float64), np.empty(0) if times.entry is None else times.entry]
+    arrays = [model.design.known, np.empty(0) if offset is None else offset, *model.outcome.arrays()]
     return b"".join(len(array).to_bytes(8, "little") + np.ascontiguousarray(array).tobytes() for array in arrays)
 
 

@@ -184,7 +184,7 @@ def interesting_tuples(
         check_out(out)
     asked_for = asked_for_mask(table, variables, require, dimensions)
     formula = tuple_formula(stat, dimensions, with_decision=y is not None)
-    if formula is not None and study.outcome.are_ordered:
+    if formula is not None and study.compared.are_ordered:
         raise ValueError(
             f"stat={stat!r} needs classes, and y is a number: use stat='MI', or cut y with decision_divisions=1"
         )

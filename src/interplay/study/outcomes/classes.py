@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -23,8 +23,9 @@ from interplay.study.columns import (
 from interplay.study.design import Design
 from interplay.study.number_texts import stands_for_missing, tidy
 from interplay.study.outcomes.outcome import Coefficients, Fits, Fitted, Outcome, check_left, standardised
-from interplay.study.outcomes.targets import ClassTarget, ScoreTarget
+from interplay.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 from interplay.study.rank_thresholds import even_ranks
+from interplay.study.strata import Strata
 
 DECISION_CHOICES = ("auto", "classes", "number", "continuous")
 
@@ -47,6 +48,47 @@ class DecisionClasses(ClassTarget, Outcome):
 
     def of_samples(self, rows: IntArray) -> DecisionClasses:
         return DecisionClasses(self.codes[rows], self.labels, self.kind)
+
+    def made_again(
+        self, rows: IntArray, y: Any, strata: Strata | None, compared: Target
+    ) -> tuple[Any, DecisionClasses, Target]:
+        column = decision_column(y)
+        column = replace(column, read=lambda: decision_column(y).read()[rows])
+        # Fewer samples might look as if their outcome were of another kind.
+        found = decision_classes(
+            column, n_samples=len(rows), decision=self.kind, decision_divisions=max(self.n_classes - 1, 1)
+        )
+        return column, found, found
+
+    def as_compared(self, compared: Target) -> DecisionClasses:
+        return DecisionClasses(compared.class_codes, compared.labels, compared.kind)
+
+    def searches_residuals(self, compared: Target) -> bool:
+        """Say whether there are two classes; several are compared as they are."""
+        return len(compared.labels) == 2
+
+    def check_part(self, holdout: Any, rows: IntArray, what: str) -> None:
+        sizes = np.bincount(self.codes[rows], minlength=self.n_classes)
+        if sizes.min() < MIN_CLASS_SIZE:
+            label = shown(self.labels[int(sizes.argmin())])
+            raise ValueError(
+                f"holdout={shown(holdout)} leaves fewer than {MIN_CLASS_SIZE} samples of class {label} to {what}: "
+                "use another share"
+            )
+
+    def alone(self) -> FloatArray:
+        """Return indicators of the second of two classes, or of each."""
+        return np.array([self.codes == q for q in range(self.n_classes == 2, self.n_classes)], dtype=np.float64)
+
+    def measured(self) -> dict[str, Any]:
+        return {"codes": self.codes, "labels": tuple(str(label) for label in self.labels)}
+
+    def check_offset(self) -> None:
+        if self.n_classes > 2:
+            raise ValueError(
+                f"offset is one number per sample, and y has {self.n_classes} classes: use it with two classes, "
+                "numbers or times"
+            )
 
     def residuals(self, columns: FloatArray, design: Design, *, has_more: bool = False) -> ScoreTarget:
         """Return the residuals of a logistic model; several classes are compared one by one."""

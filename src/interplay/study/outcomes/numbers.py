@@ -9,14 +9,14 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.base.beta_tail import log_f_tail
-from interplay.base.checks import check_choice
+from interplay.base.checks import check_choice, shown
 from interplay.base.chi_squared import chi2_of_log_tail
 from interplay.models.linear import fit_linear, independent_columns, independent_places
 from interplay.study.columns import ColumnKind, check_length, decision_column
 from interplay.study.design import Design
 from interplay.study.outcomes.classes import MIN_CLASS_SIZE, check_not_missing, is_continuous
 from interplay.study.outcomes.outcome import Coefficients, Fits, Fitted, Outcome, SecondTest, check_left
-from interplay.study.outcomes.targets import ResidualModel, ScoreTarget, target_scores
+from interplay.study.outcomes.targets import ResidualModel, ScoreTarget, Target, target_scores
 from interplay.study.strata import Strata
 
 SCALE_CHOICES = ("ranks", "values")
@@ -53,6 +53,23 @@ class NumberOutcome(ScoreTarget, Outcome):
     @property
     def n_informative(self) -> int:
         return len(self.values)
+
+    def made_again(
+        self, rows: IntArray, y: Any, strata: Strata | None, compared: Target
+    ) -> tuple[Any, NumberOutcome, Target]:
+        column = decision_column(y)
+        found = number_outcome(self.values[rows], strata, scale=self.scale)
+        return replace(column, read=lambda: decision_column(y).read()[rows]), found, found
+
+    def check_part(self, holdout: Any, rows: IntArray, what: str) -> None:
+        if len(np.unique(self.values[rows])) < 2:
+            raise ValueError(f"holdout={shown(holdout)} leaves one value of y to {what}: use another share")
+
+    def alone(self) -> FloatArray:
+        return self.scores[np.newaxis]
+
+    def measured(self) -> dict[str, Any]:
+        return {"numbers": self.values}
 
     def beyond(self, design: Design) -> tuple[Outcome, Design]:
         if design.offset is None:
@@ -242,21 +259,6 @@ def note_on_counts(values: FloatArray, decision: str) -> str:
     if decision != "auto" or is_continuous(values):
         return ""
     return f"y has {len(np.unique(values))} whole numbers, some of them rare, and is taken as numbers, not as classes"
-
-
-def about_numbers(outcome: ScoreTarget) -> dict[str, Any]:
-    """Return the entries of a record about an outcome of numbers: its quartiles, and how many values it has.
-
-    Examples
-    --------
-    >>> about_numbers(number_outcome(np.arange(9.0)))
-    {'quartiles': [0.0, 2.0, 4.0, 6.0, 8.0], 'n_values': 9}
-    """
-    values, unit = in_unit(outcome.values)
-    # Of infinite values there is no mean of two: the lower one is taken.
-    is_finite = bool(np.isfinite(values).all())
-    quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1], method="linear" if is_finite else "lower") * unit
-    return {"quartiles": quartiles.tolist(), "n_values": len(np.unique(outcome.values))}
 
 
 def decision_numbers(y: Any, *, n_samples: int) -> FloatArray:

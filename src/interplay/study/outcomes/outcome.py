@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.study.design import Design
-from interplay.study.outcomes.targets import ResidualModel, ScoreTarget
+from interplay.study.outcomes.targets import ResidualModel, ScoreTarget, Target
 from interplay.study.outcomes.words import Words
+from interplay.study.strata import Strata
 
 #: A coefficient with a larger standard error has no finite estimate.
 NO_ESTIMATE = 10.0
@@ -139,6 +140,9 @@ class Outcome(ABC):
     #: What tables, summaries, reports and plots say.
     words: ClassVar[Words]
 
+    #: Whether the outcome is a target as it is, to be shown and counted, or only its residuals are.
+    is_target: ClassVar[bool] = True
+
     #: What a test needs enough of: "samples", or "events" of times.
     counted: ClassVar[str] = "samples"
 
@@ -150,6 +154,44 @@ class Outcome(ABC):
     @abstractmethod
     def of_samples(self, rows: IntArray) -> Outcome:
         """Return the outcome of some samples, as it is compared here: classes, say, stay the same."""
+
+    @abstractmethod
+    def made_again(
+        self, rows: IntArray, y: Any, strata: Strata | None, compared: Target
+    ) -> tuple[Any, Outcome, Target]:
+        """Return y, the outcome and what is compared of some samples; numbers are cut or ranked anew."""
+
+    def as_compared(self, compared: Target) -> Outcome:
+        """Return the outcome of a comparison: of two classes, say."""
+        return self
+
+    def searches_residuals(self, compared: Target) -> bool:
+        """Say whether residuals of the model are searched, and not what is compared without one."""
+        return True
+
+    @abstractmethod
+    def check_part(self, holdout: Any, rows: IntArray, what: str) -> None:
+        """Refuse a part of the samples, to search in or to test in, that is too small."""
+
+    def check_offset(self) -> None:
+        """Refuse an offset where the outcome cannot have one."""
+        return
+
+    @abstractmethod
+    def alone(self) -> FloatArray:
+        """Return the outcome as targets of linear models without a design, (n_targets, n_samples)."""
+
+    @abstractmethod
+    def measured(self) -> dict[str, Any]:
+        """Return the arrays by which effects of single variables are measured, as fields of `Target` there."""
+
+    def about(self) -> dict[str, Any]:
+        """Return the entries of a record beside those of what is compared."""
+        return {}
+
+    def arrays(self) -> list[FloatArray]:
+        """Return what tells the outcome from others with the same residuals."""
+        return []
 
     def beyond(self, design: Design) -> tuple[Outcome, Design]:
         """Return the outcome as it is modelled, and what is left of the design: numbers lose the offset."""

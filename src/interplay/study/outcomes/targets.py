@@ -98,6 +98,21 @@ class ClassTarget:
         """Return the target as one number per sample: of two classes, which is the second."""
         return np.asarray(self.codes == 1, dtype=np.float64)
 
+    @property
+    def split_labels(self) -> IntArray:
+        """Parts of the samples in which a split takes equal shares, (n_samples,)."""
+        return self.codes
+
+    def asked(self, decision_divisions: int | None) -> dict[str, Any]:
+        """Return the arguments about the outcome for the record: its kind, and how it was cut."""
+        was_cut = self.kind == "continuous" and decision_divisions is None  # times
+        divisions = 1 if was_cut else decision_divisions
+        return {"decision": self.kind, "decision_divisions": divisions, "scale": None}
+
+    def about(self) -> dict[str, Any]:
+        """Return the entries of a record: none, as classes have sizes there."""
+        return {}
+
     def p_of_groups(self, codes: IntArray) -> float:
         """Return p of χ²: do groups of samples differ?"""
         counts = np.zeros((int(codes.max()) + 1, self.n_classes))
@@ -214,6 +229,30 @@ class ScoreTarget:
     def indicator(self) -> FloatArray:
         """Return the target as one number per sample."""
         return self.scores
+
+    @property
+    def split_labels(self) -> IntArray:
+        """The tenth of the samples that each one's number is in, 0 … 9; equal numbers are in one tenth."""
+        lower = np.searchsorted(np.sort(self.values), self.values)
+        return np.asarray(lower * 10 // len(self.values), dtype=np.int64)
+
+    def asked(self, decision_divisions: int | None) -> dict[str, Any]:
+        """Return the arguments about the outcome for the record: its kind, and how it is compared."""
+        return {"decision": self.kind, "decision_divisions": None, "scale": self.scale}
+
+    def about(self) -> dict[str, Any]:
+        """Return the entries of a record: quartiles, and how many values there are.
+
+        Examples
+        --------
+        >>> ScoreTarget(np.arange(9.0), np.arange(9.0)).about()
+        {'quartiles': [0.0, 2.0, 4.0, 6.0, 8.0], 'n_values': 9}
+        """
+        values, unit = in_unit(self.values)
+        # Of infinite values there is no mean of two: the lower one is taken.
+        is_finite = bool(np.isfinite(values).all())
+        quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1], method="linear" if is_finite else "lower") * unit
+        return {"quartiles": quartiles.tolist(), "n_values": len(np.unique(self.values))}
 
     def p_of_groups(self, codes: IntArray) -> float:
         """Return p of F, of one-way analysis of variance: do groups of samples differ?"""

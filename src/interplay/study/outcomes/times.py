@@ -31,6 +31,7 @@ from interplay.study.outcomes.outcome import (
 )
 from interplay.study.outcomes.targets import ScoreTarget, Target
 from interplay.study.outcomes.words import TIMES, Words
+from interplay.study.strata import Strata
 from interplay.study.table import Table
 
 #: Fewer events carry no information about the variables.
@@ -72,6 +73,7 @@ class Survival(Outcome):
     model_kind: ClassVar[str] = "cox"
     model_name: ClassVar[str] = "Cox"
     counted: ClassVar[str] = "events"
+    is_target: ClassVar[bool] = False
     words: ClassVar[Words] = TIMES
 
     @property
@@ -115,6 +117,43 @@ class Survival(Outcome):
         return martingale_residuals(
             self.time, self.event, columns=columns, entry=self.entry, strata=strata, offset=offset, ties=ties
         )
+
+    def made_again(
+        self, rows: IntArray, y: Any, strata: Strata | None, compared: Target
+    ) -> tuple[FloatArray, Survival, Target]:
+        times = self.of_samples(rows)
+        divisions = len(compared.labels) - 1 if compared.labels else None
+        return times.martingale_residuals(), times, times.compared(strata, divisions)
+
+    def compared(self, strata: Strata | None, divisions: int | None, *, decision: str = "auto") -> Target:
+        """Return the residuals of a model without covariates, as they are or cut by rank."""
+        if divisions is not None:
+            return survival_classes(self, decision=decision, decision_divisions=divisions)
+        design = Design(len(self.time), strata)
+        return self.residuals(design.columns(), design)
+
+    def searches_residuals(self, compared: Target) -> bool:
+        """Say whether residuals stay as they are; the user may have cut them."""
+        return not compared.labels
+
+    def check_part(self, holdout: Any, rows: IntArray, what: str) -> None:
+        if (n_events := self.n_counted(rows)) < MIN_EVENTS:
+            raise ValueError(
+                f"holdout={shown(holdout)} leaves {n_events} events to {what}, and at least {MIN_EVENTS} are needed: "
+                "use another share"
+            )
+
+    def alone(self) -> FloatArray:
+        return self.martingale_residuals()[np.newaxis]
+
+    def measured(self) -> dict[str, Any]:
+        return {"time": self.time, "event": self.event}
+
+    def about(self) -> dict[str, Any]:
+        return {"survival": {"n_events": int(self.event.sum()), "last": float(self.time.max())}}
+
+    def arrays(self) -> list[FloatArray]:
+        return [self.time, self.event.astype(np.float64), np.empty(0) if self.entry is None else self.entry]
 
     def residuals(self, columns: FloatArray, design: Design, *, has_more: bool = False) -> ScoreTarget:
         # Hazards have no constant.
