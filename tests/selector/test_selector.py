@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -646,3 +647,16 @@ class TestNumbers:
         selector = MDFSSelector(dimensions=1, random_state=0).fit(X, counts)
         assert selector.result_.provenance["n_samples"] == 300
         assert selector.get_feature_names_out().tolist() == ["x2"]
+
+
+def test_the_pipeline_of_the_quickstart_takes_text_and_gaps() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    (code,) = [block.partition("```")[0] for block in page.split("```python\n") if "make_column_transformer" in block]
+    frame, y = mixed_data()
+    frame.loc[frame.index[::17], "v3"] = None
+    frame.loc[frame.index[::13], "colour"] = None
+    names = {"interplay": interplay}
+    exec(code, names)
+    model = names["model"].fit(frame[:300], y[:300])
+    assert set(model[0].get_feature_names_out()) <= set(frame.columns)
+    assert model.predict(frame[300:]).shape == (len(frame) - 300,)
