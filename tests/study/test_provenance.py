@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import interplay
 from interplay.study.fingerprint import data_fingerprint
 from interplay.study.outcomes.classes import DecisionClasses
+from interplay.study.study import make_study
 from interplay.study.table import as_table
 
 N = 60
@@ -183,3 +184,10 @@ def test_parts_of_other_large_numbers_are_not_merged() -> None:
     assert interplay.merge_parts(whole, X=other).relevant == ["x0"]
     with pytest.raises(ValueError, match="X is not the table from which the parts were made"):
         interplay.merge_parts(whole, X=X)
+
+
+@pytest.mark.parametrize("y", [RNG.normal(size=N), np.arange(N) % 2])
+def test_another_offset_makes_another_fingerprint(y: np.ndarray) -> None:
+    offset = RNG.normal(size=N)
+    one, other = (make_study(SMALL, y, offset=known).fingerprint() for known in (offset, offset + np.eye(N)[3]))
+    assert one != other
