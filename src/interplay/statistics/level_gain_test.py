@@ -24,7 +24,8 @@ from interplay.statistics.drawn_levels import DrawnLevels
 #: are looked at one by one.
 _OUTLIERS, _HEAVY = 4.0, 1.1
 
-#: With at most so many degrees of freedom within levels, permutations are drawn: so many.
+#: With at most so many degrees of freedom within levels, half of which have one sample, permutations are drawn: so
+#: many.
 _FEW_WITHIN, _N_DRAWN = 16, 999
 
 #: p-values above this are not worth it.
@@ -50,7 +51,7 @@ def level_gain_log_p(
     >>> sizes = np.array([[[4], [4], [4]]])
     >>> sums = target.scores.reshape(1, 3, 4).sum(axis=2)[..., np.newaxis]
     >>> f"{np.exp(level_gain_log_p(sizes, sums, target)[0]):.1e}"
-    '1.0e-03'
+    '9.3e-05'
     """
     n_vars, n_levels, n_strata = sizes.shape
     if n_levels == 2 and n_strata == 1:
@@ -78,7 +79,8 @@ def level_gain_log_p(
         usual = 2 * mean * (1 - mean) / (target.sizes.sum() + 1)
         heavy = np.flatnonzero(usable & (variance > _HEAVY * usual) & (log_p < np.log(_MAX_P_BY_LEVEL)))
         log_p[heavy] = np.maximum(log_p[heavy], _by_level(sizes[heavy], sums[heavy], target, drawn))
-    for v in np.flatnonzero((df > 0) & (df_within > 0) & (df_within <= _FEW_WITHIN)).tolist():
+    mostly_single = 2 * (sizes == 1).sum(axis=(1, 2)) >= n_filled.sum(axis=1)
+    for v in np.flatnonzero(mostly_single & (df > 0) & (df_within > 0) & (df_within <= _FEW_WITHIN)).tolist():
         log_p[v] = max(log_p[v], _drawn_log_p(sizes[v], float(total - squares[v]), target))
     return np.asarray(np.where((df > 0) & (df_within > 0), np.maximum(log_p, target.log_chance), 0.0))
 
