@@ -127,6 +127,7 @@ class TestSameAsSelect:
         beside = (
             "strata",
             "groups",
+            "order",
             "covariates",
             "offset",
             "entry",
