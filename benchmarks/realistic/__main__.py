@@ -1,7 +1,4 @@
-"""python -m benchmarks.realistic [LINE …] [--only TEXT] [--tables N] [--jobs N] [--before]: run lines, write the page.
-
-With --before, the results stand as those of an earlier version: put its `src` first on PYTHONPATH.
-"""
+"""python -m benchmarks.realistic [LINE …] [--only TEXT] [--tables N] [--jobs N]: run lines, write the page."""
 
 from __future__ import annotations
 
@@ -21,7 +18,6 @@ def main() -> None:
     parser.add_argument("--tables", type=int, help="other than the designs say")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--before", action="store_true")
     asked = parser.parse_args()
     for name in asked.lines:
         line = import_module(f"benchmarks.realistic.{name}").LINE
@@ -31,15 +27,8 @@ def main() -> None:
             if asked.only not in design.name:
                 continue
             how = {"tables": asked.tables, "seed": asked.seed, "jobs": asked.jobs}
-            result = measure(name, number, **how, only_ours=asked.before)
-            print(name, result, flush=True)
-            known = kept.get(design.name, {})
-            if asked.before:
-                before = {"before_false": result["ours_false"], "before_found": result.get("ours_found")}
-                kept[design.name] = known | {"design": design.name} | before
-            else:
-                before = {key: known[key] for key in ("before_false", "before_found") if key in known}
-                kept[design.name] = result | before
+            kept[design.name] = measure(name, number, **how)
+            print(name, kept[design.name], flush=True)
             # After each design, so that a run that is stopped leaves its results.
             in_order = [kept[each.name] for each in line.designs if each.name in kept]
             write_result(f"realistic_{name}", {"title": line.title, "text": line.text, "designs": in_order})

@@ -84,6 +84,43 @@ class TestSmallLevels:
         assert target.level_log_p(np.arange(120)[np.newaxis], 120)[0] == 0
 
 
+class TestFewCarriers:
+    """Columns of a few ones: the distribution of residuals under the model, simulated."""
+
+    def carriers(self, rng, design, numbers):
+        scores = np.zeros((len(numbers), len(design)))
+        for row, number in zip(scores, numbers, strict=True):
+            row[rng.choice(len(design), number, replace=False, p=np.exp(design[:, 0]) / np.exp(design[:, 0]).sum())] = 1
+        return scores
+
+    def test_is_that_of_permuted_residuals(self):
+        rng = np.random.default_rng(0)
+        n, design = 300, rng.normal(size=(300, 2))
+        scores = self.carriers(rng, design, [4, 4, 6, 6, 9, 9])
+        y = np.where(rng.random(n) < 0.9, 0, rng.lognormal(1, 1, n)) + scores.T @ np.array([0, 0.8, 1.0, 0, 0.7, 0])
+        target = ResidualTarget.of(full_model(number_outcome(y), design).residuals())
+        basis = np.linalg.qr(np.column_stack([np.ones(n), design]))[0]
+        left, u = scores - scores @ basis @ basis.T, target.residuals
+        permuted = np.abs(np.array([rng.permutation(u) for _ in range(20_000)]) @ left.T)
+        expected = (permuted >= np.abs(left @ u) - 1e-9).mean(axis=0)
+        assert (expected < 0.05).sum() >= 2
+        for found, p in zip(np.exp(target.log_p(scores)), expected, strict=True):
+            assert found == pytest.approx(p, rel=0.4, abs=3e-4) if p < 0.05 else found > 0.04
+
+    @pytest.mark.parametrize("kind", ["logistic", "cox"])
+    def test_p_values_hold_where_cases_and_events_are_few(self, kind):
+        rng = np.random.default_rng(1)
+        design = rng.normal(size=(400, 1))
+        small = []
+        for _ in range(60):
+            event = rng.random(400) < 0.04 * np.exp(design[:, 0])
+            times = make_survival(rng.exponential(size=400), event.astype(int), n_samples=400)
+            outcome = times if kind == "cox" else DecisionClasses(event.astype(np.int64), [0, 1])
+            target = ResidualTarget.of(full_model(outcome, design).residuals())
+            small.append(np.exp(target.log_p(self.carriers(rng, design, [3] * 50 + [6] * 50))) < 0.001)
+        assert np.mean(small) < 0.0015
+
+
 class TestLogistic:
     def score_test(self, y, known, offset, more):
         """Return Rao's statistic: U' (I_xx − I_xc I_cc⁻¹ I_cx)⁻¹ U."""

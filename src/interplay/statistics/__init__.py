@@ -26,6 +26,7 @@
     combined_p.py          several p-values   → one: their weighted harmonic mean; weights learnt from other variables
     combined_studies.py    tests of studies   → one: fixed effects with heterogeneity, sums of χ²
     smooth_columns.py      splines, levels    → columns of smooth effects of tuples, products of proper subsets
+    residual_tail.py       sums of residuals  → their tails by saddlepoints, where few samples carry a variable
     residual_test.py       residuals of a model, scores → p-values of variables in the model
     given_in_model.py      the same given strong variables
     model_tests.py         relevant variables in the full model

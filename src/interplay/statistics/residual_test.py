@@ -7,7 +7,8 @@ logistic and Cox models. A test of residuals that left x as it is would take the
 lose power where a variable follows from covariates.
 
 The tail of a linear model is that of a partial correlation, its t test. Otherwise T is normal, or skewed as the gamma
-distribution of `score_test`.
+distribution of `score_test`. Where few samples carry a variable and residuals are skewed, it is neither: small p-values
+then are those of `residual_tail`.
 
 Differences between several levels have F's or χ²'s tail where levels have many samples. Where one has few, a residual
 over the root of its variance is far from normal. So residuals as they are, not weighted, are also compared with their
@@ -24,6 +25,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.beta_tail import log_beta_cdf, log_f_tail
 from interplay.base.chi_squared import log_chi2_tail
+from interplay.statistics.residual_tail import ResidualTail
 from interplay.statistics.score_test import Moments
 from interplay.study.outcomes.targets import ScoreTarget
 
@@ -32,6 +34,12 @@ _NOTHING_LEFT = 1e-6
 
 #: A level with fewer samples has few: residuals are compared with their permutations as well.
 _FEW_IN_LEVEL = 20
+
+#: From this skewness or excess kurtosis of T on, p-values up to this are those of `residual_tail`.
+_SHAPED, _MAX_P_SHAPED = 0.05, 0.05
+
+#: Numbers (variables, samples) that are in memory at once.
+_AT_ONCE = 1 << 21
 
 #: Squares of what a projection leaves of a column of its own, per square of the column.
 _ROUNDING = 1e-24
@@ -54,6 +62,7 @@ class ResidualTarget:
     _thirds: FloatArray
     _basis: FloatArray  # (n_samples, n_columns), orthonormal columns of √W·C
     _plain: FloatArray  # the same of C
+    _tail: ResidualTail
 
     @classmethod
     def of(cls, outcome: ScoreTarget) -> ResidualTarget:
@@ -66,7 +75,11 @@ class ResidualTarget:
         residuals = outcome.scores
         if is_linear:
             residuals = residuals - basis @ (basis.T @ residuals)
-        return cls(is_linear, residuals, roots, model.thirds, basis, plain)
+        n_left = len(residuals) - basis.shape[1]
+        # Of a linear model, with the variance that the t test estimates.
+        drawn = residuals * np.sqrt(len(residuals) / max(n_left, 1))
+        tail = ResidualTail.of(model.kind, drawn, model.variances, model.thirds)
+        return cls(is_linear, residuals, roots, model.thirds, basis, plain, tail)
 
     @property
     def _target(self) -> FloatArray:
@@ -86,21 +99,35 @@ class ResidualTarget:
         variance = np.where(length > 0, length, 0.0)
         freedom = None
         n_left = scores.shape[1] - self.n_fitted
+        plain = np.divide(left, self._roots, out=np.zeros(left.shape), where=self._roots > 0)
         if self.is_linear:
-            variance = variance * float(self.residuals @ self.residuals) / max(n_left - 1, 1)
+            square = float(self.residuals @ self.residuals) / max(n_left - 1, 1)
+            variance = variance * square
             freedom = np.full(len(scores), float(max(n_left - 2, 1)))
-            third = np.zeros((len(scores), 1))
+            third = np.zeros(len(scores))
+            skewness = np.einsum("vs,vs,vs->v", plain, plain, plain) * float((self.residuals**3).mean())
+            excess = np.einsum("vs,vs->v", plain**2, plain**2) * (float((self.residuals**4).mean()) - 3 * square**2)
         else:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                weights = np.where(self._roots > 0, self._thirds / self._roots**3, 0.0)
-            third = np.einsum("vs,vs,vs,s->v", left, left, left, weights)[:, np.newaxis]
+            third = skewness = np.einsum("vs,vs,vs,s->v", plain, plain, plain, self._thirds)
+            excess = np.zeros(len(scores))
         moments = Moments(
             np.where(is_known, statistic[:, np.newaxis], 0.0),
             variance[:, np.newaxis, np.newaxis],
-            np.where(is_known, third, 0.0),
+            np.where(is_known, third[:, np.newaxis], 0.0),
             freedom,
         )
-        return moments.log_p()
+        log_p = moments.log_p()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            is_shaped = np.maximum(np.abs(skewness) / variance**1.5, np.abs(excess) / variance**2) > _SHAPED
+        shaped = np.flatnonzero(is_shaped & (log_p < np.log(_MAX_P_SHAPED)))
+        size = max(1, _AT_ONCE // scores.shape[1])
+        for begin in range(0, len(shaped), size):
+            some = shaped[begin : begin + size]
+            drawn = self._tail.log_p(statistic[some], plain[some])
+            # Classes and events come in steps, between which saddlepoints are too low.
+            least = drawn if self.is_linear else np.maximum(drawn, log_p[some])
+            log_p[some] = np.where(np.isnan(drawn), log_p[some], least)
+        return log_p
 
     def level_log_p(self, codes: IntArray, n_levels: int) -> FloatArray:
         """Return ln p of differences between any levels of variables, (n_vars,), from codes, (n_vars, n_samples)."""
