@@ -126,3 +126,35 @@ class TestCopies:
         elif kind == "siblings":
             X = np.repeat(rng.normal(size=(300, 50)), 2, axis=0) + X
         assert said(X, rng.integers(0, 2, 600)) == []
+
+
+class TestSeries:
+    """Rows in time, of which neighbours resemble each other."""
+
+    def series(self, rng, rho, n, p):
+        x = rng.normal(size=(n, p))
+        for t in range(1, n):
+            x[t] = rho * x[t - 1] + np.sqrt(1 - rho**2) * x[t]
+        return x
+
+    @pytest.mark.parametrize("kind", ["number", "classes"])
+    def test_is_told(self, kind):
+        rng = np.random.default_rng(0)
+        y = self.series(rng, 0.95, 300, 1)[:, 0]
+        y = y if kind == "number" else (y > np.median(y)).astype(int)
+        X = self.series(rng, 0.95, 300, 30)
+        assert "neighbouring rows resemble each other" in interplay.select(X, y, dimensions=1).summary()
+        assert "rows" not in interplay.select(X, y, dimensions=1, order=np.arange(300)).provenance
+        assert "rows" not in interplay.select(X, rng.permutation(y), dimensions=1).provenance
+
+    def test_sorted_tables_are_none(self):
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            X = rng.normal(size=(200, 20))
+            y = X[:, :5].sum(axis=1) + rng.normal(size=200)
+            order = np.argsort(y)
+            X[:, 19] = np.argsort(order)  # a number of the sample
+            assert "rows" not in interplay.select(X[order], y[order], dimensions=1).provenance
+            classes = (y > 0).astype(int)
+            order = np.argsort(classes, kind="stable")
+            assert "rows" not in interplay.select(X[order], classes[order], dimensions=1).provenance

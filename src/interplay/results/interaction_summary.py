@@ -74,6 +74,7 @@ def permutations_in_words(groups: Relabelings) -> str:
 def notes(found: Interactions) -> list[str]:
     """Return cautions on how to read the numbers, in sentences."""
     candidates = [
+        f"Note: {found.record.rows}." if found.record.rows else "",
         _on_selection(found),
         _on_clumps(found),
         "" if found.tagged is None or not found.tagged.verdict else found.tagged.in_words(),

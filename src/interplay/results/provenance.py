@@ -132,6 +132,8 @@ class Provenance(_Entries):
     searched_up_to_p: float | None = None
     #: Why no tuple is called significant, and what to give.
     doubt: str = ""
+    #: That rows are in an order, where they are and no groups were given.
+    rows: str = ""
     date: str = ""
     #: Of a replication: the entries of the search, and how its p-values were adjusted.
     found_in: dict[str, Any] | None = None

@@ -26,7 +26,7 @@ def summary_text(selection: Selection) -> str:
     return "\n".join(
         [
             *_headings(selection),
-            *([f"Note: {selection.record.outcome.note}"] if selection.record.outcome.note else []),
+            *[f"Note: {note}" for note in (selection.record.outcome.note, selection.record.rows) if note],
             *_relevant_variables(selection),
             *short_list_lines(selection),
             *_on_clumps(selection),

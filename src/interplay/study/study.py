@@ -32,6 +32,7 @@ from interplay.study.outcomes.times import make_survival, split_survival, warn_o
 from interplay.study.strata import Strata, make_strata
 from interplay.study.subsets import RowSubset
 from interplay.study.table import Table
+from interplay.study.table_checks import ROWS_IN_ORDER, rows_are_in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +138,10 @@ class Study:
         }
         if compared := self.compared.about():
             about["outcome"] = compared | ({"note": self.note} if self.note else {})
+        if self.groups is None and rows_are_in_order(
+            self.table, self.compared.exchanged, None if self.strata is None else self.strata.codes
+        ):
+            about["rows"] = ROWS_IN_ORDER
         return about | self.model_record()
 
     def model_record(self) -> dict[str, Any]:

@@ -9,11 +9,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, numbered
 from interplay.study.table import Table
 
 #: Columns and rows that are looked at.
 _MAX_COLUMNS, _MAX_ROWS = 200, 4000
+
+#: Rows of a table without groups have an order if labels deviate so much, and so many columns do, each counted with so
+#: many standard deviations at most, with a p-value below this. An outcome has so many parts at most.
+_LABELS_DEVIATE, _FEWEST_COLUMNS, _LARGEST, _MAX_P, _N_PARTS = 3.0, 5, 3.0, 1e-3, 10
+
+
+#: What is said of such rows.
+ROWS_IN_ORDER = (
+    "neighbouring rows resemble each other, in the outcome and in most columns, as in a series of times, places or "
+    "batches; p-values are then too small: give order= (the time or number of each row), groups= or strata="
+)
 
 
 def sampled_columns(table: Table) -> FloatArray:
@@ -74,10 +85,41 @@ def are_in_order(ranks: FloatArray, groups: IntArray, *, level: float = 0.05) ->
         return False
     deviates = order_deviates(ranks, groups[: ranks.shape[1]])
     in_any = len(deviates) * float(ndtr(-deviates.max()))
-    # Deviates of correlated columns are correlated, about as the squares of their correlations.
-    scaled = ranks / np.sqrt((ranks**2).sum(axis=1, keepdims=True))
-    together = float(ndtr(-deviates.mean() / np.sqrt(((scaled @ scaled.T) ** 2).mean())))
+    together = float(ndtr(-deviates.mean() / _error_of_mean(ranks)))
     return 2 * min(in_any, together) < level
+
+
+def rows_are_in_order(table: Table, labels: IntArray, strata: IntArray | None) -> bool:
+    """Say whether neighbouring rows resemble each other in the outcome and in most columns, within strata.
+
+    A table sorted by its outcome is no such table: columns are compared within classes, or tenths of numbers. One
+    column that numbers the rows does not make most of them.
+    """
+    from scipy.special import ndtr
+    from scipy.stats import rankdata
+
+    n = min(table.n_samples, _MAX_ROWS)
+    labels, within = labels[:n], np.zeros(n, dtype=np.int64) if strata is None else strata[:n]
+    ranks_of_labels = np.asarray(rankdata(labels))
+    if table.n_vars < _FEWEST_COLUMNS or order_deviates(ranks_of_labels[np.newaxis], within)[0] < _LABELS_DEVIATE:
+        return False
+    parts = numbered(labels)
+    if parts.max() >= _N_PARTS:
+        steps = np.diff(labels)
+        if (steps >= 0).all() or (steps <= 0).all():
+            return False
+        parts = (ranks_of_labels * (_N_PARTS / (n + 1))).astype(np.int64)
+    ranks = sampled_columns(table)
+    if len(ranks) < _FEWEST_COLUMNS:
+        return False
+    deviates = np.clip(order_deviates(ranks, within * (int(parts.max()) + 1) + parts), -_LARGEST, _LARGEST)
+    return float(ndtr(-deviates.mean() / _error_of_mean(ranks))) < _MAX_P
+
+
+def _error_of_mean(ranks: FloatArray) -> float:
+    """Return the standard error of the mean deviate: deviates are correlated about as the squares of columns are."""
+    scaled = ranks / np.sqrt((ranks**2).sum(axis=1, keepdims=True))
+    return float(np.sqrt(((scaled @ scaled.T) ** 2).mean()))
 
 
 def varies_within(labels: IntArray, groups: IntArray) -> bool:
