@@ -36,8 +36,9 @@ print(naive.relevant)
 # With groups
 # -----------
 # ``groups="individual"`` takes the column out of the variables. Labels are exchanged within and between people,
-# never as if the 840 rows were 840 people.
-result = interplay.select(X, chosen, groups="individual", random_state=1)
+# never as if the 840 rows were 840 people. The rows of a person are always air, train, bus, car, which looks like an
+# order. It is none, unlike that of visits to a clinic: ``order=False`` says that a person could choose any of them.
+result = interplay.select(X, chosen, groups="individual", order=False, random_state=1)
 print(result.summary())
 
 # %%
@@ -49,7 +50,7 @@ print(result.table[["variable", "p_adjusted", "relevant", "gain_alone", "partner
 # %%
 # Which pairs interact?
 # ---------------------
-pairs = interplay.interactions(X, chosen, groups="individual", top=5, random_state=1)
+pairs = interplay.interactions(X, chosen, groups="individual", order=False, top=5, random_state=1)
 print(pairs.summary())
 
 # %%

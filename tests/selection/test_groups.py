@@ -188,6 +188,19 @@ class TestHugeSearches:
 
 
 class TestEveryWay:
+    def test_samples_of_a_group_may_be_said_to_have_no_order(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(240, 4)).reshape(20, 12, 4).cumsum(axis=1).reshape(240, 4)
+        groups, y = np.repeat(np.arange(20), 12), np.tile(np.repeat([0, 1], 6), 20)
+
+        def exchanged(**given):
+            found = interplay.select(X, y, groups=groups, dimensions=1, random_state=0, **given)
+            return found.provenance["groups"]["exchanged"]
+
+        assert exchanged() == exchanged(order=np.arange(240))
+        assert "order" in exchanged()
+        assert "order" not in exchanged(order=False)
+
     def test_a_name_of_a_column(self):
         X, y, donor = donors()
         frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(12)]).assign(donor=[f"d{d}" for d in donor], ill=y)

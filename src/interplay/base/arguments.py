@@ -172,12 +172,13 @@ ARGUMENTS = arguments_in(
         patient of each sample. p-values then come from permutations of the labels of whole groups, where each group has
         one class; where classes vary within groups, labels are permuted between groups of the same size and within
         groups, in their order if they have one (`order`). A string names a column, as for `y`.
-    order : (n_samples,) array-like or str, optional
+    order : (n_samples,) array-like, str or False, optional
         The place of each sample in the order of its group: the time or number of a visit. Labels of a group then keep
         their order: they are exchanged between groups of the same size (and the same times, where groups share these)
         and flipped (before and after swap, other labels are read backwards); in few long groups they are shifted. By
         default the order of rows counts, if both the outcome and variables resemble their neighbours within groups.
-        Without `groups`, all samples are one series. A string names a column, as for `y`.
+        Without `groups`, all samples are one series. A string names a column, as for `y`. False: samples of a group
+        have no order, as alternatives that one person chooses from; they change places freely.
     n_permutations : int
         Number of permutations. If fewer are possible, each is done once. No p-value is below
         ``1 / (n_permutations + 1)``.

@@ -191,13 +191,14 @@ def make_study(
     target = y if isinstance(y, str) else getattr(y, "name", None)
     named = [given for given in (y, event, strata, covariates, offset, entry) if isinstance(given, str)]
     named += covariates if isinstance(covariates, list) else []
-    table, (y, event, strata, groups, order, covariates, offset, entry) = take_named(
+    places = None if order is False else order
+    table, (y, event, strata, groups, places, covariates, offset, entry) = take_named(
         X,
         y=y,
         event=event,
         strata=strata,
         groups=groups,
-        order=order,
+        order=places,
         covariates=covariates,
         offset=offset,
         entry=entry,
@@ -227,10 +228,11 @@ def make_study(
         outcome = compared = decision_classes(y, n_samples=n_samples, decision=decision, decision_divisions=divisions)
     if y is not None and survival_pair is None:
         warn_of_censoring(table, y, compared, name=target if isinstance(target, str) else None)
+    of_groups = make_groups(groups, n_samples=n_samples, order=places)
     design = Design(
         n_samples,
         strata,
-        in_order(make_groups(groups, n_samples=n_samples, order=order), table, compared.exchanged),
+        of_groups if order is False else in_order(of_groups, table, compared.exchanged),
         make_covariates(covariates, n_samples=n_samples),
         make_offset(offset, n_samples=n_samples),
     )
