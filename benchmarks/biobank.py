@@ -19,7 +19,7 @@ import numpy as np
 
 from interplay.base.arrays import BitPlanes
 from interplay.base.jobs import map_in_threads, n_cores
-from interplay.engines.cuda import CudaEngine, cuda_devices
+from interplay.search.engines.cuda import CudaEngine, cuda_devices
 from interplay.search.tiles import make_tuple_tiles
 from machine import write_result
 

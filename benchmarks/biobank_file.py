@@ -23,9 +23,9 @@ import numpy as np
 
 import interplay
 from interplay.base.jobs import map_in_threads, n_cores
-from interplay.codes import coded
-from interplay.engines.cuda import CudaEngine, cuda_devices
-from interplay.study import study
+from interplay.data.codes import coded
+from interplay.data.study import study
+from interplay.search.engines.cuda import CudaEngine, cuda_devices
 from machine import write_result
 
 #: Variants that a thread makes at a time.

@@ -21,9 +21,9 @@ import numpy as np
 
 from biobank import random_genotypes
 from biobank_file import write_bed
+from interplay.ask.cli import expected_work
 from interplay.base.jobs import n_cores
-from interplay.cli import expected_work
-from interplay.engines.cuda import CudaEngine, cuda_devices, why_no_cuda
+from interplay.search.engines.cuda import CudaEngine, cuda_devices, why_no_cuda
 from interplay.search.tiles import make_tuple_tiles
 from machine import write_result
 

@@ -19,14 +19,14 @@ from types import SimpleNamespace
 import numpy as np
 
 from interplay.base.arrays import DiscreteCodes, MaxGains, TupleTiles
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.dask import DaskEngine
-from interplay.engines.dask_chunks import TASKS_PER_THREAD, ChunkTasks
-from interplay.engines.dask_tasks import SharedData, TaskResult
-from interplay.engines.sinks import Maxima
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.dask import DaskEngine
+from interplay.search.engines.dask_chunks import TASKS_PER_THREAD, ChunkTasks
+from interplay.search.engines.dask_tasks import SharedData, TaskResult
+from interplay.search.engines.sinks import Maxima
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
 from machine import write_result
 
 #: Seconds from the end of one task to the start of the next on the same thread, generously.

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from interplay.engines.cuda import cuda_devices
+from interplay.search.engines.cuda import cuda_devices
 from machine import write_result
 
 #: What is called: 500 variables × 2000 samples of noise and one variable that matters.
@@ -42,7 +42,7 @@ for _ in range(2):
     then = time.perf_counter()
     found = interplay.select(X, y, random_state=0, **dict({case}))
     seconds.append(time.perf_counter() - then)
-from interplay.engines.cuda import kernel_loader
+from interplay.search.engines.cuda import kernel_loader
 print(json.dumps(dict(
     import_seconds=imported - numpy_there, first_seconds=seconds[0], second_seconds=seconds[1],
     sources=sorted(file for file, _, _ in kernel_loader._images), engine=found.provenance["engine"]["name"],

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.results.provenance import versions
+from interplay.show.results.provenance import versions
 from interplay.sites import combine_sites, count_at_site, list_at_site, plan_sites
 
 #: Levels of a column, studies, samples of each, share of cases at the average.

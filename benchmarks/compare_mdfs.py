@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import interplay
-from interplay.engines.cpu import CpuEngine, simd_levels
+from interplay.search.engines.cpu import CpuEngine, simd_levels
 from machine import write_result
 
 HERE = Path(__file__).parent

@@ -18,10 +18,10 @@ import numpy as np
 
 import interplay
 from interplay.base.arrays import BitPlanes, DiscreteCodes
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.cuda import CudaEngine, cuda_devices
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines.cuda import CudaEngine, cuda_devices
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
 from machine import write_result
 
 #: Rows of the list.

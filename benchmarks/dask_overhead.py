@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import DiscreteCodes, MaxGains
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.dask import DaskEngine
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.dask import DaskEngine
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
 from machine import write_result
 
 

@@ -56,7 +56,7 @@ def measure(path: Path, threads: int) -> dict[str, float]:
 
     import interplay
     from interplay.base.jobs import map_in_threads
-    from interplay.study.table import MISSING_WHOLE
+    from interplay.data.study.table import MISSING_WHOLE
 
     genetics = interplay.genetics
     readers = {".bed": genetics.read_bed, ".pgen": genetics.read_pgen, ".bgen": genetics.read_bgen}

@@ -23,11 +23,11 @@ import numpy as np
 
 import interplay
 from interplay.base.arrays import BitPlanes, DiscreteCodes
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.cuda import CudaEngine, cuda_devices, why_no_cuda
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.readers.data_file import read_data
+from interplay.search.engines.cuda import CudaEngine, cuda_devices, why_no_cuda
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
 from large_n import measured as measured_on_processor
 from machine import write_result
 from rivals import plink

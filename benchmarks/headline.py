@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 import interplay
-import interplay.codes.coded
+import interplay.ask.selection.call
+import interplay.ask.selection.runs
+import interplay.data.codes.coded
 import interplay.search.plan
-import interplay.selection.call
-import interplay.selection.runs
-from interplay.cli.expected_work import expected_work
-from interplay.engines.cuda import CudaEngine, cuda_devices
+from interplay.ask.cli.expected_work import expected_work
+from interplay.search.engines.cuda import CudaEngine, cuda_devices
 from machine import write_result
 
 #: Variables of a module, and how much of their variance they share.
@@ -67,14 +67,14 @@ class Clock:
 
 def measured(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     clock = Clock()
-    clock.watch(interplay.selection.call, "check_selection", "checking the table and the arguments")
-    clock.watch(interplay.selection.call, "check_engine", "starting CuPy and the driver")
-    clock.watch(interplay.codes.coded.CodedStudy, "of", "looking at the columns")
-    clock.watch(interplay.selection.runs, "prepare_search", "cutting into tiles")
-    clock.watch(interplay.codes.coded.CodedComparison, "planes", "coding and packing")
+    clock.watch(interplay.ask.selection.call, "check_selection", "checking the table and the arguments")
+    clock.watch(interplay.ask.selection.call, "check_engine", "starting CuPy and the driver")
+    clock.watch(interplay.data.codes.coded.CodedStudy, "of", "looking at the columns")
+    clock.watch(interplay.ask.selection.runs, "prepare_search", "cutting into tiles")
+    clock.watch(interplay.data.codes.coded.CodedComparison, "planes", "coding and packing")
     clock.watch(CudaEngine, "search", "searching")
-    clock.watch(interplay.selection.call, "_fitted", "p-values")
-    clock.watch(interplay.selection.call, "looked_up", "explaining what was found")
+    clock.watch(interplay.ask.selection.call, "_fitted", "p-values")
+    clock.watch(interplay.ask.selection.call, "looked_up", "explaining what was found")
     began = time.perf_counter()
     found = interplay.select(X, y, dimensions=3, engine="cuda", random_state=0, progress=False)
     total = time.perf_counter() - began

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, TupleTiles
-from interplay.engines.cpu import CpuEngine, default_simd_level
+from interplay.search.engines.cpu import CpuEngine, default_simd_level
 from interplay.search.tiles import make_tuple_tiles
 from machine import write_result
 

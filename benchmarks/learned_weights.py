@@ -45,9 +45,9 @@ def one_table(job: tuple[str, int]) -> tuple[str, bool, bool, int]:
     kind, seed = job
     warnings.simplefilter("ignore")
     import interplay
-    from interplay.statistics.arm_p_values import arm_names, log_p_of_arm
-    from interplay.statistics.combined_p import combined_log_p
-    from interplay.statistics.p_values import adjust
+    from interplay.infer.arm_p_values import arm_names, log_p_of_arm
+    from interplay.infer.combined_p import combined_log_p
+    from interplay.infer.p_values import adjust
 
     rng = np.random.default_rng([2026_11_17, KINDS.index(kind), seed])
     X = rng.normal(size=(N_SAMPLES, N_VARS))

@@ -22,10 +22,10 @@ def commit() -> str:
 
 
 def stamp() -> dict[str, Any]:
-    from interplay.engines.cpu import default_simd_level
+    from interplay.search.engines.cpu import default_simd_level
 
     try:
-        from interplay.cli.info import processor
+        from interplay.ask.cli.info import processor
 
         name = processor()
     except ImportError:  # without click, where only a search is measured

@@ -31,10 +31,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import interplay
 from benchmarks.calibration.cells import Cell
 from benchmarks.calibration.null_data import make_data
-from interplay.selection import arm_tests, significance
-from interplay.statistics.arm_p_values import log_p_of_all
-from interplay.statistics.null_fit import fit_null
-from interplay.statistics.p_values import adjust
+from interplay.ask.selection import arm_tests, significance
+from interplay.infer.arm_p_values import log_p_of_all
+from interplay.infer.null_fit import fit_null
+from interplay.infer.p_values import adjust
 from machine import RESULTS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "null_fits_table.md"

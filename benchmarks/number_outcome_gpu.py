@@ -15,12 +15,12 @@ import time
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, DiscreteCodes
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.cuda import CudaEngine, cuda_devices
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.outcomes.numbers import NumberOutcome
+from interplay.data.study.outcomes.targets import Target
+from interplay.search.engines.cuda import CudaEngine, cuda_devices
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import NumberOutcome
-from interplay.study.outcomes.targets import Target
 from machine import write_result
 
 #: Dimensions, levels, samples, variables.

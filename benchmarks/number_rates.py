@@ -15,12 +15,12 @@ from functools import partial
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleTiles
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.cpu import CpuEngine, default_simd_level
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.outcomes.numbers import number_outcome
+from interplay.search.engines.cpu import CpuEngine, default_simd_level
 from interplay.search.plan import cut_for_processor
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import number_outcome
 from machine import write_result
 
 PSEUDOCOUNT = 0.25

@@ -26,7 +26,7 @@ import pandas as pd
 from scipy import stats
 
 import interplay
-from interplay.statistics.p_values import adjust
+from interplay.infer.p_values import adjust
 from machine import RESULTS
 from power.problems import MORE_PROBLEMS, PROBLEMS, STRENGTHS, Table
 from power.workers import ONE_THREAD

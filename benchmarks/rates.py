@@ -26,7 +26,7 @@ import numpy as np
 
 import interplay
 from compare_mdfs import time_rival
-from interplay.engines.cpu import CpuEngine, simd_levels
+from interplay.search.engines.cpu import CpuEngine, simd_levels
 from machine import write_result
 
 PLAIN = {"n_samples": 2000, "levels": 2, "classes": 2, "share": 0.5, "threads": 1, "simd_level": "avx2"}

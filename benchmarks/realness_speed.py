@@ -21,9 +21,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 
 import interplay
-from interplay.statistics.clumps import clump_tuples
-from interplay.statistics.linkage import make_linkage
-from interplay.study.table import as_table
+from interplay.data.study.table import as_table
+from interplay.infer.clumps import clump_tuples
+from interplay.infer.linkage import make_linkage
 
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import write_result

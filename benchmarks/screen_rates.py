@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.codes.coded import code_comparison
-from interplay.engines.choice import check_engine
-from interplay.interaction.screen import ScreenedTuples, screen_tuples
+from interplay.ask.interaction.screen import ScreenedTuples, screen_tuples
+from interplay.data.codes.coded import code_comparison
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.outcomes.classes import decision_classes
+from interplay.data.study.strata import make_strata
+from interplay.data.study.table import as_table
+from interplay.search.engines.choice import check_engine
 from interplay.search.settings import check_search_settings
-from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.classes import decision_classes
-from interplay.study.strata import make_strata
-from interplay.study.table import as_table
 from machine import write_result
 
 #: (dimensions, variables, levels, samples, classes, strata).

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.engines.cpu import CpuEngine
+from interplay.search.engines.cpu import CpuEngine
 from machine import write_result
 
 N_SHARDS = 4

@@ -79,9 +79,9 @@ autosummary_context = {
         "interplay.NullFit": "p_values, log_p_values, summary, plot",
         "interplay.Part": "save, load",
         "interplay.TupleTable": "to_frame",
-        "interplay.cli.expected_work.ExpectedWork": "summary, to_dict",
-        "interplay.plots.InteractionPlots": "effects, network, why",
-        "interplay.plots.SelectionPlots": "gains, p_values, null_fit, null_histogram, correlation, synergies, why",
+        "interplay.ask.cli.expected_work.ExpectedWork": "summary, to_dict",
+        "interplay.show.plots.InteractionPlots": "effects, network, why",
+        "interplay.show.plots.SelectionPlots": "gains, p_values, null_fit, null_histogram, correlation, synergies, why",
     },
     # These pages begin with what users call first; autodoc would take the order of the source.
     "ordered_members": {

@@ -31,7 +31,8 @@ def affected(changed: list[str]) -> list[str]:
     named = named_tests()
     wanted: dict[str, None] = {}
     for file in map(Path, changed):
-        folder = file.parts[2] if file.parts[:2] == ("src", "interplay") and len(file.parts) > 3 else file.parts[0]
+        # The innermost folder that the table names.
+        folder = next((part for part in reversed(file.parts[:-1]) if part in named), file.parts[0])
         if file.parts[0] == "tests":
             if file.name.startswith("test_") and (ROOT / file).exists():
                 wanted[str(file)] = None

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from interplay import cli
+from interplay.ask import cli
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.arrays import DiscreteCodes, MaxGains
-from interplay.codes.planes import make_bit_planes
-from interplay.study.outcomes.classes import DecisionClasses
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
 
 #: As CudaEngine.tile_shape has it; here without a device.
 TILE_SHAPE = {"block_size": 32, "middle_size": 512, "n_lanes": 512, "even": False}

@@ -22,7 +22,7 @@ import distributed
 
 import interplay
 from dask_problem import assert_same, fail_on_many_tiles, make_problem, slow_down
-from interplay.engines.dask import DaskEngine
+from interplay.search.engines.dask import DaskEngine
 
 #: A worker that has not come by then will not come.
 SECONDS_TO_START = 12.0

@@ -8,10 +8,10 @@ import time
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains, TupleTiles
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.cpu import CpuEngine
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
 
 
 def make_problem() -> tuple[BitPlanes, TupleTiles, MaxGains]:
@@ -34,7 +34,7 @@ def assert_same(a: MaxGains, b: MaxGains) -> None:
 
 def slow_down(seconds: float) -> None:
     """Run on the workers: let every tile take at least this long."""
-    import interplay.engines.dask_tasks as tasks
+    import interplay.search.engines.dask_tasks as tasks
 
     class Slow(CpuEngine):
         def search(self, planes, tiles, sink, **options):
@@ -46,7 +46,7 @@ def slow_down(seconds: float) -> None:
 
 def fail_on_many_tiles(how: str, most: int) -> None:
     """Run on the workers: chunks of more than `most` tiles run out of memory, or take the process with them."""
-    import interplay.engines.dask_tasks as tasks
+    import interplay.search.engines.dask_tasks as tasks
 
     class Fails(CpuEngine):
         def search(self, planes, tiles, sink, **options):

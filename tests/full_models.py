@@ -1,8 +1,8 @@
 """Models of an outcome on columns of covariates, as tests of statistics need them."""
 
-from interplay.study.covariates import Covariates
-from interplay.study.design import Design
-from interplay.study.full_model import FullModel
+from interplay.data.study.covariates import Covariates
+from interplay.data.study.design import Design
+from interplay.data.study.full_model import FullModel
 
 
 def full_model(outcome, columns, offset=None, strata=None):

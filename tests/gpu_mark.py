@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interplay.engines.cuda import why_no_cuda
+from interplay.search.engines.cuda import why_no_cuda
 
 #: conftest.py knows this reason: even INTERPLAY_REQUIRE_ALL=1 excuses the skip.
 needs_gpu = [

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 import interplay
-from interplay.statistics.conditional_test import conditional_log_p
+from interplay.infer.conditional_test import conditional_log_p
 
 from .repetition import LEVEL
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.statistics.p_values import adjust
+from interplay.infer.p_values import adjust
 
 from .cells import Cell
 from .null_data import N_PLANTED, make_data

@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.feature_selection import SelectFdr, f_classif, mutual_info_classif
 
 import interplay
-from interplay.statistics.p_values import adjust
+from interplay.infer.p_values import adjust
 from power.call import Hints, best
 
 LEVEL = 0.05

@@ -60,7 +60,7 @@ def _fisher(table: Table) -> set[int]:
 
 def _log_rank(table: Table) -> set[int]:
     """Martingale residuals without covariates, over carriers: their exact tail, by draws."""
-    from interplay.study.outcomes.times import Survival
+    from interplay.data.study.outcomes.times import Survival
 
     return _permuted_carriers(Table(table.X, Survival(*table.y).residuals()))
 

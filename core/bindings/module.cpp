@@ -23,7 +23,7 @@ NB_MODULE(_core, module) {
   interplay::bindings::WithoutGil::watch_interpreter();
   // A daemon thread that is in a search when the program ends keeps its arguments: that is no leak to be told of.
   nanobind::set_leak_warnings(false);
-  module.doc() = "Counting and scoring of tuples; use it through interplay.engines.";
+  module.doc() = "Counting and scoring of tuples; use it through interplay.search.engines.";
   module.def("simd_levels", &simd_levels, "Instruction sets that can run here, slowest first.");
   interplay::bindings::define_columns(module);
   interplay::bindings::define_information_tables(module);

@@ -10,30 +10,30 @@ from typing import Any as _Any
 
 if _TYPE_CHECKING:
     from interplay import datasets, genetics, parquet, singlecell, sites
+    from interplay.ask.estimators.interaction_features import InteractionFeatures
+    from interplay.ask.estimators.selector import MDFSSelector
+    from interplay.ask.gains.call import max_information_gain
+    from interplay.ask.interaction.call import interactions
+    from interplay.ask.interaction.merge import merge_interactions
+    from interplay.ask.planning.call import power
+    from interplay.ask.selection.call import select
+    from interplay.ask.selection.part import Part
+    from interplay.ask.selection.shards import merge_parts, search_shard
+    from interplay.ask.tuples.call import interesting_tuples
+    from interplay.ask.tuples.table import TuplesInterrupted, TupleTable
     from interplay.base.arrays import MaxGains
-    from interplay.codes.coder import discretize, suggest_range
-    from interplay.codes.contrast import contrast_variables
-    from interplay.engines.base import SearchInterrupted
-    from interplay.gains.call import max_information_gain
-    from interplay.interaction.call import interactions
-    from interplay.interaction.merge import merge_interactions
-    from interplay.planning.call import power
-    from interplay.results.combined import Combined
-    from interplay.results.interactions import Interactions
-    from interplay.results.replicated import Replication
-    from interplay.results.saved import load
-    from interplay.results.selection import Selection
+    from interplay.data.codes.coder import discretize, suggest_range
+    from interplay.data.codes.contrast import contrast_variables
+    from interplay.infer.few_samples import FewSamplesWarning
+    from interplay.infer.null_fit import NullFit, fit_null
     from interplay.search.checkpoint import Checkpoint
-    from interplay.selection.call import select
-    from interplay.selection.part import Part
-    from interplay.selection.shards import merge_parts, search_shard
-    from interplay.selector.interaction_features import InteractionFeatures
-    from interplay.selector.selector import MDFSSelector
+    from interplay.search.engines.base import SearchInterrupted
+    from interplay.show.results.combined import Combined
+    from interplay.show.results.interactions import Interactions
+    from interplay.show.results.replicated import Replication
+    from interplay.show.results.saved import load
+    from interplay.show.results.selection import Selection
     from interplay.sites.combine import combine
-    from interplay.statistics.few_samples import FewSamplesWarning
-    from interplay.statistics.null_fit import NullFit, fit_null
-    from interplay.tuples.call import interesting_tuples
-    from interplay.tuples.table import TuplesInterrupted, TupleTable
 
     __version__: str
 
@@ -77,33 +77,33 @@ __all__ = [
 #: Where each name is from; what is not here is a module.
 _HOME = {
     "Checkpoint": "interplay.search.checkpoint",
-    "Combined": "interplay.results.combined",
-    "FewSamplesWarning": "interplay.statistics.few_samples",
-    "InteractionFeatures": "interplay.selector.interaction_features",
-    "Interactions": "interplay.results.interactions",
-    "MDFSSelector": "interplay.selector.selector",
+    "Combined": "interplay.show.results.combined",
+    "FewSamplesWarning": "interplay.infer.few_samples",
+    "InteractionFeatures": "interplay.ask.estimators.interaction_features",
+    "Interactions": "interplay.show.results.interactions",
+    "MDFSSelector": "interplay.ask.estimators.selector",
     "MaxGains": "interplay.base.arrays",
-    "NullFit": "interplay.statistics.null_fit",
-    "Part": "interplay.selection.part",
-    "Replication": "interplay.results.replicated",
-    "SearchInterrupted": "interplay.engines.base",
-    "Selection": "interplay.results.selection",
-    "TupleTable": "interplay.tuples.table",
-    "TuplesInterrupted": "interplay.tuples.table",
+    "NullFit": "interplay.infer.null_fit",
+    "Part": "interplay.ask.selection.part",
+    "Replication": "interplay.show.results.replicated",
+    "SearchInterrupted": "interplay.search.engines.base",
+    "Selection": "interplay.show.results.selection",
+    "TupleTable": "interplay.ask.tuples.table",
+    "TuplesInterrupted": "interplay.ask.tuples.table",
     "combine": "interplay.sites.combine",
-    "contrast_variables": "interplay.codes.contrast",
-    "discretize": "interplay.codes.coder",
-    "fit_null": "interplay.statistics.null_fit",
-    "interactions": "interplay.interaction.call",
-    "interesting_tuples": "interplay.tuples.call",
-    "load": "interplay.results.saved",
-    "max_information_gain": "interplay.gains.call",
-    "merge_interactions": "interplay.interaction.merge",
-    "merge_parts": "interplay.selection.shards",
-    "power": "interplay.planning.call",
-    "search_shard": "interplay.selection.shards",
-    "select": "interplay.selection.call",
-    "suggest_range": "interplay.codes.coder",
+    "contrast_variables": "interplay.data.codes.contrast",
+    "discretize": "interplay.data.codes.coder",
+    "fit_null": "interplay.infer.null_fit",
+    "interactions": "interplay.ask.interaction.call",
+    "interesting_tuples": "interplay.ask.tuples.call",
+    "load": "interplay.show.results.saved",
+    "max_information_gain": "interplay.ask.gains.call",
+    "merge_interactions": "interplay.ask.interaction.merge",
+    "merge_parts": "interplay.ask.selection.shards",
+    "power": "interplay.ask.planning.call",
+    "search_shard": "interplay.ask.selection.shards",
+    "select": "interplay.ask.selection.call",
+    "suggest_range": "interplay.data.codes.coder",
 }
 
 

@@ -5,10 +5,10 @@ import inspect
 import pytest
 
 import interplay
+from interplay.ask.interaction.task import check_interactions
+from interplay.ask.selection.task import check_selection
 from interplay.base.calls import HOW, checked, taken_by
-from interplay.interaction.task import check_interactions
 from interplay.search.settings import check_search_settings
-from interplay.selection.task import check_selection
 
 
 def names_of(function):

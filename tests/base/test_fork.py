@@ -9,10 +9,10 @@ SCRIPT = """
 import os, signal, threading, time, warnings
 import numpy as np
 from interplay.base.arrays import DiscreteCodes
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.engines.cpu import CpuEngine
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
-from interplay.codes.planes import make_bit_planes
+from interplay.data.codes.planes import make_bit_planes
 
 warnings.simplefilter("ignore")  # Python warns of what is tried here
 rng = np.random.default_rng(0)

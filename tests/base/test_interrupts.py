@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from interplay.base.interrupts import noticing_interrupts
-from interplay.engines.cuda import engine as cuda_engine
+from interplay.search.engines.cuda import engine as cuda_engine
 
 
 class PressesAtItsEnd:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import interplay
+from interplay.ask.cli.errors import exit_code_of
 from interplay.base.jobs import map_in_threads
-from interplay.cli.errors import exit_code_of
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 import interplay
 from interplay.base import progress
-from interplay.engines.cpu import CpuEngine
+from interplay.search.engines.cpu import CpuEngine
 
 
 class Terminal(io.StringIO):

@@ -16,10 +16,10 @@ import pytest
 
 import interplay
 from command_line import in_shell
-from interplay.cli.commands import commands
-from interplay.cli.demo import run_demo
-from interplay.cli.errors import exit_code_of
-from interplay.cli.help_groups import GROUPS, USUAL
+from interplay.ask.cli.commands import commands
+from interplay.ask.cli.demo import run_demo
+from interplay.ask.cli.errors import exit_code_of
+from interplay.ask.cli.help_groups import GROUPS, USUAL
 
 
 @pytest.mark.parametrize("arguments", [[], ["-v"]])
@@ -126,8 +126,8 @@ def test_bench_compares_core_with_core_and_then_takes_all(command, monkeypatch, 
     ],
 )
 def test_bench_says_why_a_gpu_has_no_rows(command, monkeypatch, gpus: list[str], reason: str | None, told: str) -> None:
-    monkeypatch.setattr("interplay.cli.info._gpus", lambda: gpus)
-    monkeypatch.setattr("interplay.engines.cuda.why_no_cuda", lambda: reason)
+    monkeypatch.setattr("interplay.ask.cli.info._gpus", lambda: gpus)
+    monkeypatch.setattr("interplay.search.engines.cuda.why_no_cuda", lambda: reason)
     assert told in command("bench", "-k", 1, "--vars", 40, "--samples", 100, "-j", 1, "--engine", "cpu").out
 
 
@@ -236,7 +236,7 @@ def test_demo_without_matplotlib_says_how_to_get_it(tmp_path: Path, capsys, monk
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("module", ["numpy", "pandas", "interplay.cli.run"])
+@pytest.mark.parametrize("module", ["numpy", "pandas", "interplay.ask.cli.run"])
 def test_ctrl_c_while_libraries_are_imported_is_one_line(tmp_path: Path, module: str) -> None:
     """Pressed at the moment at which a library begins to be imported."""
     (tmp_path / "sitecustomize.py").write_text(
@@ -255,6 +255,6 @@ def test_ctrl_c_while_libraries_are_imported_is_one_line(tmp_path: Path, module:
 
 
 def test_little_is_imported_before_ctrl_c_is_heard() -> None:
-    script = "import sys; import interplay.cli; print(*sys.modules)"
+    script = "import sys; import interplay.ask.cli; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"numpy", "pandas", "click", "interplay.selection.call", "importlib.metadata"} & set(loaded)
+    assert not {"numpy", "pandas", "click", "interplay.ask.selection.call", "importlib.metadata"} & set(loaded)

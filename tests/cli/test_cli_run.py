@@ -19,10 +19,10 @@ import pytest
 
 import interplay
 from command_line import exclusive_or, in_shell
-from interplay.cli.config import read_config, write_config
-from interplay.cli.options import SELECT_OPTIONS
-from interplay.cli.run import run as run_command
-from interplay.results.selection import Selection
+from interplay.ask.cli.config import read_config, write_config
+from interplay.ask.cli.options import SELECT_OPTIONS
+from interplay.ask.cli.run import run as run_command
+from interplay.show.results.selection import Selection
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals, devices and limits of POSIX")
 
@@ -338,7 +338,7 @@ def test_an_interrupt_that_an_import_swallows(command, data: Path, monkeypatch, 
             time.sleep(5)
         raise AttributeError("partially initialized module 'pandas' has no attribute 'DataFrame'")
 
-    monkeypatch.setattr("interplay.selection.call.select", interrupted)
+    monkeypatch.setattr("interplay.ask.selection.call.select", interrupted)
     done = command("run", data, "--target", "outcome")
     assert (done.code, done.error_line.partition(";")[2]) == (code, " nothing was written.")
 
@@ -366,7 +366,7 @@ def test_an_interrupted_run_with_a_checkpoint_says_where_it_goes_on(command, dat
     def interrupted(*_, checkpoint, **__):
         raise interplay.SearchInterrupted(None, 0.5, checkpoint)
 
-    monkeypatch.setattr("interplay.selection.call.select", interrupted)
+    monkeypatch.setattr("interplay.ask.selection.call.select", interrupted)
     done = command("run", data, "--target", "outcome", "--checkpoint", "run.ckpt")
     assert done.code == 130
     assert done.error_line == "Interrupted after 50.0% of the search; the same command goes on from 'run.ckpt'."

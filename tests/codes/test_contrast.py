@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from interplay.codes.coder import make_coder
-from interplay.codes.contrast import contrast_table, contrast_variables
-from interplay.study.table import as_table
+from interplay.data.codes.coder import make_coder
+from interplay.data.codes.contrast import contrast_table, contrast_variables
+from interplay.data.study.table import as_table
 
 X = np.random.default_rng(0).normal(size=(65, 10))
 

@@ -7,11 +7,11 @@ import pytest
 
 from interplay import _core
 from interplay.base.arrays import COMPILED_TYPES
-from interplay.codes import survey as column_survey
-from interplay.codes.coder import make_coder
-from interplay.codes.planes import make_bit_planes
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.table import as_table
+from interplay.data.codes import survey as column_survey
+from interplay.data.codes.coder import make_coder
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.table import as_table
 
 
 @pytest.mark.parametrize("kind", COMPILED_TYPES)

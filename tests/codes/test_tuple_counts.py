@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import interplay
-from interplay.codes.tuple_counts import MAX_NUMBERS
+from interplay.data.codes.tuple_counts import MAX_NUMBERS
 
 
 def people(seed: int = 0, n: int = 500) -> tuple[pd.DataFrame, np.ndarray]:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from interplay import _core
-from interplay.codes import planes as bit_planes
-from interplay.codes import survey as column_survey
-from interplay.codes.coder import make_coder
-from interplay.codes.planes import make_bit_planes
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.table import _transposed, as_table
+from interplay.data.codes import planes as bit_planes
+from interplay.data.codes import survey as column_survey
+from interplay.data.codes.coder import make_coder
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.table import _transposed, as_table
 
 
 def classes_of(n_samples: int, n_classes: int, rng: np.random.Generator) -> DecisionClasses:

@@ -14,14 +14,14 @@ import interplay
 from cuda_problems import TILE_SHAPE, assert_same_bits, problem
 from gpu_mark import needs_gpu
 from interplay.base.arrays import DiscreteCodes, MaxGains, TupleTiles
-from interplay.codes.planes import make_bit_planes
-from interplay.engines import choice
-from interplay.engines.base import SearchInterrupted
-from interplay.engines.choice import SearchWork, check_engine
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, shared_search, why_no_cuda, work_plan
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines import choice
+from interplay.search.engines.base import SearchInterrupted
+from interplay.search.engines.choice import SearchWork, check_engine
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.cuda import CudaEngine, shared_search, why_no_cuda, work_plan
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
 
 # --- without a GPU ------------------------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ def test_without_a_gpu_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
 
 def test_auto_takes_the_gpu_only_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "find_spec", lambda name: object())
-    monkeypatch.setattr("interplay.engines.cuda.why_no_cuda", lambda: None)
+    monkeypatch.setattr("interplay.search.engines.cuda.why_no_cuda", lambda: None)
     small = SearchWork(n_tuples=1e6, n_samples=2000, n_cells=4)
     large = SearchWork(n_tuples=1e12, n_samples=2000, n_cells=4)
     assert not choice._gpu_is_worth_it(small, n_threads=1)
@@ -54,7 +54,7 @@ def test_auto_takes_the_gpu_only_where_it_pays(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_importing_the_engine_does_not_import_cupy() -> None:
-    code = "import sys, interplay.engines.cuda; sys.exit('cupy' in sys.modules)"
+    code = "import sys, interplay.search.engines.cuda; sys.exit('cupy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

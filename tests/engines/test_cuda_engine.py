@@ -9,10 +9,10 @@ import pytest
 
 from cuda_problems import problem
 from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles
-from interplay.engines.base import SearchInterrupted
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, engine
-from interplay.engines.cuda.devices import NotForDevices
+from interplay.search.engines.base import SearchInterrupted
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.cuda import CudaEngine, engine
+from interplay.search.engines.cuda.devices import NotForDevices
 from interplay.search.tiles import make_tuple_tiles
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interplay.engines.cuda.kernel_loader import source_of
-from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting
-from interplay.engines.cuda.product_plan import ProductVariant, choose_products
-from interplay.engines.cuda.tables import make_cell_table
+from interplay.search.engines.cuda.kernel_loader import source_of
+from interplay.search.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting
+from interplay.search.engines.cuda.product_plan import ProductVariant, choose_products
+from interplay.search.engines.cuda.tables import make_cell_table
 
 KERNELS = Path(__file__).resolve().parents[2] / "core" / "cuda"
 

@@ -19,23 +19,23 @@ import interplay
 from cuda_problems import problem
 from gpu_mark import needs_gpu
 from interplay.base.arrays import BitPlanes, TupleTiles
-from interplay.engines import choice
-from interplay.engines.choice import SearchWork
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, devices, kernel_loader
-from interplay.engines.cuda.devices import DeviceLimits
-from interplay.engines.cuda.kernel_loader import (
+from interplay.search.engines import choice
+from interplay.search.engines.choice import SearchWork
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.cuda import CudaEngine, devices, kernel_loader
+from interplay.search.engines.cuda.devices import DeviceLimits
+from interplay.search.engines.cuda.kernel_loader import (
     allow_shared_memory,
     compile_ahead,
     compiled,
     image_name,
     start_seconds,
 )
-from interplay.engines.cuda.kernel_plan import STATISTIC, kernels_of
-from interplay.engines.cuda.kernels import EVERY_MEMBER
-from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
-from interplay.engines.cuda.work_plan import WorkPlan
-from interplay.engines.sinks import Sink
+from interplay.search.engines.cuda.kernel_plan import STATISTIC, kernels_of
+from interplay.search.engines.cuda.kernels import EVERY_MEMBER
+from interplay.search.engines.cuda.layout import make_lane_layout, make_tile_records
+from interplay.search.engines.cuda.work_plan import WorkPlan
+from interplay.search.engines.sinks import Sink
 from interplay.search.tiles import make_tuple_tiles
 
 H200 = DeviceLimits(n_multiprocessors=132, shared_bytes=233_472, shared_bytes_of_block=232_448, counting="tensor")
@@ -127,8 +127,8 @@ def test_a_selection_compiles_four_sources_for_each_size_of_tuples(dimensions: A
 
 def test_single_variables_are_left_to_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """No device is asked for anything."""
-    monkeypatch.setattr("interplay.engines.cuda.engine.why_no_cuda", lambda: None)
-    monkeypatch.setattr("interplay.engines.cuda.engine.device_numbers", lambda: (0,))
+    monkeypatch.setattr("interplay.search.engines.cuda.engine.why_no_cuda", lambda: None)
+    monkeypatch.setattr("interplay.search.engines.cuda.engine.device_numbers", lambda: (0,))
     planes, n_levels = problem(np.random.default_rng(0), n_samples=300, n_vars=20, levels=(2, 3))
     tiles = make_tuple_tiles(n_levels, n_vars=20, dimensions=1)
     searched: dict[str, Any] = {}
@@ -336,7 +336,7 @@ def test_shared_memory_of_a_kernel_is_never_lowered() -> None:
 
 def test_auto_knows_what_a_gpu_takes_to_begin(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "find_spec", lambda name: object())
-    monkeypatch.setattr("interplay.engines.cuda.why_no_cuda", lambda: None)
+    monkeypatch.setattr("interplay.search.engines.cuda.why_no_cuda", lambda: None)
     seconds = {"3D of 500 variables": 0.56, "3D of 1000 variables": 2.7, "3D of 2000 variables": 15.0}
     works = [SearchWork(n_tuples=s / 6.8e-9, n_samples=2000, n_cells=8) for s in seconds.values()]
 
@@ -358,8 +358,8 @@ def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(
     cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For pairs and triples at once, and for nothing else."""
-    monkeypatch.setattr("interplay.engines.cuda.engine.why_no_cuda", lambda: None)
-    monkeypatch.setattr("interplay.engines.cuda.engine.device_numbers", lambda: (0,))
+    monkeypatch.setattr("interplay.search.engines.cuda.engine.why_no_cuda", lambda: None)
+    monkeypatch.setattr("interplay.search.engines.cuda.engine.device_numbers", lambda: (0,))
     monkeypatch.setattr(CudaEngine, "_limits", lambda self: H200)
     monkeypatch.setattr(CudaEngine, "describe", lambda self: {"name": "cuda"})
     together = threading.Barrier(8, timeout=20)  # one at a time would never pass, nor one size of tuples
@@ -387,14 +387,14 @@ def test_each_kind_of_search_begins_with_its_own_kernels(
     monkeypatch: pytest.MonkeyPatch, kind: str, sampled: bool, rule: bool
 ) -> None:
     """A screen scores no sample, and its kernels know its rule."""
-    monkeypatch.setattr("interplay.engines.cuda.engine.why_no_cuda", lambda: None)
-    monkeypatch.setattr("interplay.engines.cuda.engine.device_numbers", lambda: (0,))
+    monkeypatch.setattr("interplay.search.engines.cuda.engine.why_no_cuda", lambda: None)
+    monkeypatch.setattr("interplay.search.engines.cuda.engine.device_numbers", lambda: (0,))
     monkeypatch.setattr(CudaEngine, "_limits", lambda self: H200)
     cupy: Any = ModuleType("cupy")
     cupy.cuda = SimpleNamespace(Device=lambda number: nullcontext())
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     asked: Queue[list[kernel_loader.Kernel]] = Queue()
-    monkeypatch.setattr("interplay.engines.cuda.engine.compile_ahead", asked.put)
+    monkeypatch.setattr("interplay.search.engines.cuda.engine.compile_ahead", asked.put)
     planes, n_levels = problem(np.random.default_rng(0), n_samples=300, n_vars=60)
     tiles = make_tuple_tiles(n_levels, n_vars=60, dimensions=3, **vars(CudaEngine().tile_shape(3)))
     CudaEngine().begin(planes, tiles, kind=kind, pseudocount=0.25)
@@ -419,7 +419,7 @@ def test_the_driver_starts_while_cupy_is_imported(monkeypatch: pytest.MonkeyPatc
             cuDevicePrimaryCtxRetain=lambda context, device: calls.append("context") or 0,
         )
 
-    monkeypatch.setattr("interplay.engines.cuda.devices.ctypes.CDLL", load)
+    monkeypatch.setattr("interplay.search.engines.cuda.devices.ctypes.CDLL", load)
     before = set(threading.enumerate())
     devices._begin_driver()
     for thread in set(threading.enumerate()) - before:

@@ -10,17 +10,17 @@ import pytest
 from cuda_problems import TILE_SHAPE, assert_same_bits
 from gpu_mark import needs_gpu
 from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTiles
-from interplay.codes.planes import make_bit_planes, planes_to_come, scores_of
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, batch_search, digit_orders, work_plan
-from interplay.engines.cuda.device_state import _totals
-from interplay.engines.cuda.kernels import NUMBERS
-from interplay.engines.cuda.product_plan import choose_products
-from interplay.engines.cuda.tables import make_information_tables
-from interplay.engines.sinks import Listing
-from interplay.engines.tuple_formula import tuple_formula
+from interplay.data.codes.planes import make_bit_planes, planes_to_come, scores_of
+from interplay.data.study.outcomes.numbers import NumberOutcome
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.cuda import CudaEngine, batch_search, digit_orders, work_plan
+from interplay.search.engines.cuda.device_state import _totals
+from interplay.search.engines.cuda.kernels import NUMBERS
+from interplay.search.engines.cuda.product_plan import choose_products
+from interplay.search.engines.cuda.tables import make_information_tables
+from interplay.search.engines.sinks import Listing
+from interplay.search.engines.tuple_formula import tuple_formula
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.numbers import NumberOutcome
 
 OUTCOMES = ["normal", "few values", "one value in ten", "outliers"]
 

@@ -13,15 +13,15 @@ from test_cuda_plan import H200, plan_of
 from cuda_problems import TILE_SHAPE, assert_same_bits, problem
 from gpu_mark import needs_gpu
 from interplay.base.arrays import DiscreteCodes
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, batch_search, shared_search, work_plan
-from interplay.engines.cuda.kernels import SearchVariant
-from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
-from interplay.engines.cuda.product_plan import ProductVariant, buffer_shapes, choose_products, make_product_work
-from interplay.engines.cuda.work_plan import ratio_tolerance
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.cuda import CudaEngine, batch_search, shared_search, work_plan
+from interplay.search.engines.cuda.kernels import SearchVariant
+from interplay.search.engines.cuda.layout import make_lane_layout, make_tile_records
+from interplay.search.engines.cuda.product_plan import ProductVariant, buffer_shapes, choose_products, make_product_work
+from interplay.search.engines.cuda.work_plan import ratio_tolerance
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
 
 # --- without a GPU ------------------------------------------------------------------------------------------------
 

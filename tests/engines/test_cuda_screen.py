@@ -13,9 +13,9 @@ from test_engine_screen import SHAPES, Screen, random_screen, thresholds
 
 from gpu_mark import needs_gpu
 from interplay.base.arrays import TupleRows
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, device_listing, engine, work_plan
-from interplay.engines.cuda.kernels import COUNTING, EVERY_MEMBER
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.cuda import CudaEngine, device_listing, engine, work_plan
+from interplay.search.engines.cuda.kernels import COUNTING, EVERY_MEMBER
 
 TILES = {"block_size": 32, "middle_size": 512, "n_lanes": 512, "even": False}
 

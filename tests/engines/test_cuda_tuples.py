@@ -18,22 +18,22 @@ from test_tuples import small_batches
 import interplay
 from cuda_problems import problem
 from gpu_mark import needs_gpu
+from interplay.ask.tuples import source as tuple_source
 from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTiles
-from interplay.codes.planes import make_bit_planes
-from interplay.engines import choice
-from interplay.engines.base import TileShape
-from interplay.engines.choice import SearchWork, check_engine, choose_engine
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, device_listing, listing_chunks, tables, work_plan
-from interplay.engines.cuda.device_listing import DeviceListing
-from interplay.engines.cuda.devices import NotForDevices
-from interplay.engines.cuda.layout import make_lane_layout
-from interplay.engines.cuda.listing_chunks import ListingChunks
-from interplay.engines.cuda.tables import entropy_terms, make_statistic_tables
-from interplay.engines.tuple_formula import tuple_formula
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines import choice
+from interplay.search.engines.base import TileShape
+from interplay.search.engines.choice import SearchWork, check_engine, choose_engine
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.cuda import CudaEngine, device_listing, listing_chunks, tables, work_plan
+from interplay.search.engines.cuda.device_listing import DeviceListing
+from interplay.search.engines.cuda.devices import NotForDevices
+from interplay.search.engines.cuda.layout import make_lane_layout
+from interplay.search.engines.cuda.listing_chunks import ListingChunks
+from interplay.search.engines.cuda.tables import entropy_terms, make_statistic_tables
+from interplay.search.engines.tuple_formula import tuple_formula
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.tuples import source as tuple_source
 
 
 def assert_same_rows(a: TupleRows, b: TupleRows) -> None:
@@ -187,8 +187,8 @@ def test_only_blocks_of_the_tiles_at_hand_are_laid_out() -> None:
 
 def test_auto_lists_on_a_gpu_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "find_spec", lambda name: object())
-    monkeypatch.setattr("interplay.engines.cuda.why_no_cuda", lambda: None)
-    monkeypatch.setattr("interplay.engines.cuda.engine.why_no_cuda", lambda: None)
+    monkeypatch.setattr("interplay.search.engines.cuda.why_no_cuda", lambda: None)
+    monkeypatch.setattr("interplay.search.engines.cuda.engine.why_no_cuda", lambda: None)
     levels = np.full(2000, 2)
     some = np.arange(2000) < 100
     work_of = partial(SearchWork.of, levels, n_vars=2000, n_samples=1000)

@@ -14,7 +14,7 @@ import interplay
 from cuda_problems import problem
 from gpu_mark import needs_gpu
 from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles
-from interplay.engines.cpu import CpuEngine
+from interplay.search.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
 
 distributed = pytest.importorskip("distributed")
@@ -23,9 +23,9 @@ from test_dask import assert_same  # noqa: E402
 from test_dask_screen import assert_same_rows  # noqa: E402
 from test_engine_screen import thresholds  # noqa: E402
 
-from interplay.engines.dask import DaskEngine  # noqa: E402
-from interplay.engines.dask_chunks import ChunkTasks  # noqa: E402
-from interplay.engines.dask_tasks import TaskResult  # noqa: E402
+from interplay.search.engines.dask import DaskEngine  # noqa: E402
+from interplay.search.engines.dask_chunks import ChunkTasks  # noqa: E402
+from interplay.search.engines.dask_tasks import TaskResult  # noqa: E402
 
 pytestmark = [
     *needs_gpu,

@@ -14,15 +14,15 @@ from test_engine_screen import Screen, screen_of, thresholds
 from test_screen import run_screen
 
 from interplay.base.arrays import TupleRows
-from interplay.engines import sinks
-from interplay.engines.base import SearchInterrupted
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.sinks import MAX_ROWS
-from interplay.engines.tile_chunks import DoneChunk
+from interplay.search.engines import sinks
+from interplay.search.engines.base import SearchInterrupted
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.sinks import MAX_ROWS
+from interplay.search.engines.tile_chunks import DoneChunk
 
 distributed = pytest.importorskip("distributed")
 
-from interplay.engines.dask import DaskEngine  # noqa: E402
+from interplay.search.engines.dask import DaskEngine  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -93,7 +93,7 @@ def test_lists_that_are_too_long_come_in_parts(client: Any) -> None:
 
 def fail_now_and_then(how: str) -> None:
     """Run on the workers: chunks of more than three tiles run out of memory, or each fails once on each worker."""
-    import interplay.engines.dask_tasks as tasks
+    import interplay.search.engines.dask_tasks as tasks
 
     failed = set()
 
@@ -123,7 +123,7 @@ def test_chunks_that_fail_are_screened_again(how: str, client: Any) -> None:
 
 def slow_down(seconds: float) -> None:
     """Run on the workers: let every tile take at least this long."""
-    import interplay.engines.dask_tasks as tasks
+    import interplay.search.engines.dask_tasks as tasks
 
     class Slow(CpuEngine):
         def search(self, planes, tiles, sink, **options):

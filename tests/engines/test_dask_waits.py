@@ -18,10 +18,10 @@ import interplay
 distributed = pytest.importorskip("distributed")
 
 from dask_problem import assert_same, make_problem, slow_down  # noqa: E402
-from interplay.engines import dask_cluster, dask_connection  # noqa: E402
-from interplay.engines.base import USUAL_TILES  # noqa: E402
-from interplay.engines.dask import DaskEngine  # noqa: E402
-from interplay.engines.dask_connection import Connection, seconds_to_send  # noqa: E402
+from interplay.search.engines import dask_cluster, dask_connection  # noqa: E402
+from interplay.search.engines.base import USUAL_TILES  # noqa: E402
+from interplay.search.engines.dask import DaskEngine  # noqa: E402
+from interplay.search.engines.dask_connection import Connection, seconds_to_send  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -110,7 +110,7 @@ def test_data_that_are_not_copied_between_workers(client, problem, impatient, mo
 
 
 def test_bounds_that_never_arrive(client, problem, impatient, monkeypatch) -> None:
-    import interplay.engines.dask_chunks as engine
+    import interplay.search.engines.dask_chunks as engine
 
     monkeypatch.setattr(engine, "_MAX_BOUND_BYTES", 0)
     planes, tiles, plain = problem

@@ -9,18 +9,18 @@ import pytest
 from test_screen import run_screen
 
 import interplay
+from interplay.ask.cli.expected_work import expected_interactions, expected_work
 from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains, TupleRows, TupleTiles
-from interplay.cli.expected_work import expected_interactions, expected_work
-from interplay.codes.planes import make_bit_planes
-from interplay.engines import choice
-from interplay.engines.base import USUAL_TILES, Engine, TileShape
-from interplay.engines.choice import SearchWork, check_engine, choose_engine
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.sinks import ALL_KINDS, Listing, Maxima
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.subsets import ColumnSubset
+from interplay.search.engines import choice
+from interplay.search.engines.base import USUAL_TILES, Engine, TileShape
+from interplay.search.engines.choice import SearchWork, check_engine, choose_engine
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.sinks import ALL_KINDS, Listing, Maxima
 from interplay.search.loop import Shard
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.subsets import ColumnSubset
 
 SOME_WORK = SearchWork(n_tuples=1e6, n_samples=100, n_cells=4)
 
@@ -272,7 +272,7 @@ def gpu(monkeypatch) -> type[FakeGpu]:
     monkeypatch.delenv("INTERPLAY_ENGINE", raising=False)
     monkeypatch.setattr(FakeGpu, "seen", [], raising=False)
     monkeypatch.setattr(choice, "_gpu_is_worth_it", lambda work, n_threads: work.n_tuples >= 1000)
-    monkeypatch.setattr("interplay.engines.cuda.CudaEngine", FakeGpu)
+    monkeypatch.setattr("interplay.search.engines.cuda.CudaEngine", FakeGpu)
     return FakeGpu
 
 
@@ -284,7 +284,7 @@ def test_a_dry_run_of_a_large_table_reads_a_part(ask, monkeypatch) -> None:
     seen = []
     columns = ColumnSubset.columns
     monkeypatch.setattr(ColumnSubset, "columns", lambda self, which: seen.append(self.n_vars) or columns(self, which))
-    monkeypatch.setattr("interplay.cli.expected_work._MAX_VALUES", 60 * 100)
+    monkeypatch.setattr("interplay.ask.cli.expected_work._MAX_VALUES", 60 * 100)
     part = ask(X, y, dimensions=2, engine="cpu")
     assert set(seen) == {100}
     assert part.n_vars == 400

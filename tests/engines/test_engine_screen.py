@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 import reference
 from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTiles
-from interplay.codes.planes import make_bit_planes
-from interplay.engines import sinks
-from interplay.engines.cpu import CpuEngine, simd_levels
-from interplay.engines.tables import count_tables
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.infer.interaction.null_model import fewest_degrees_of_freedom
+from interplay.search.engines import sinks
+from interplay.search.engines.cpu import CpuEngine, simd_levels
+from interplay.search.engines.tables import count_tables
 from interplay.search.tiles import make_tuple_tiles
-from interplay.statistics.interaction.null_model import fewest_degrees_of_freedom
-from interplay.study.outcomes.classes import DecisionClasses
 
 #: The least that lanes take, and what only counts take.
 PSEUDOCOUNTS = (1e-6, 0.0, 0.25)

@@ -15,10 +15,10 @@ from test_engines_agree import problems, tiles_of
 
 import reference
 from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTiles
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.cpu import CpuEngine, simd_levels
-from interplay.engines.tuple_formula import tuple_formula
-from interplay.study.outcomes.classes import DecisionClasses
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines.cpu import CpuEngine, simd_levels
+from interplay.search.engines.tuple_formula import tuple_formula
 
 TOLERANCE = 1e-9
 

@@ -13,13 +13,13 @@ import reference
 from cuda_problems import problem
 from gpu_mark import ENGINES, needs_gpu
 from interplay.base.arrays import DiscreteCodes, MaxGains, TupleTiles
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.base import Engine
-from interplay.engines.choice import check_engine
-from interplay.engines.cpu import CpuEngine, simd_levels
-from interplay.engines.cuda import CudaEngine
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines.base import Engine
+from interplay.search.engines.choice import check_engine
+from interplay.search.engines.cpu import CpuEngine, simd_levels
+from interplay.search.engines.cuda import CudaEngine
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
 
 TOLERANCE = 1e-9
 

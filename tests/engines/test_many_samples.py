@@ -9,11 +9,11 @@ import reference
 from cuda_problems import assert_same_bits, problem
 from gpu_mark import needs_gpu
 from interplay.base.arrays import BitPlanes, DiscreteCodes
-from interplay.codes.planes import make_bit_planes
-from interplay.engines.cpu import CpuEngine, simd_levels
-from interplay.engines.cuda import CudaEngine
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines.cpu import CpuEngine, simd_levels
+from interplay.search.engines.cuda import CudaEngine
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
 
 PSEUDOCOUNT = 0.25
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import interplay
 import reference
 from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains
-from interplay.codes.planes import make_bit_planes
-from interplay.codes.search_scores import search_scores
-from interplay.engines.cpu import CpuEngine, simd_levels
-from interplay.engines.routing import tile_searchers
-from interplay.engines.tables import count_tables
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.codes.search_scores import search_scores
+from interplay.data.study.outcomes.numbers import NumberOutcome, number_outcome
+from interplay.search.engines.cpu import CpuEngine, simd_levels
+from interplay.search.engines.routing import tile_searchers
+from interplay.search.engines.tables import count_tables
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.numbers import NumberOutcome, number_outcome
 
 ENGINES = [CpuEngine(direct_only=True), *(CpuEngine(n_threads=2, simd_level=level) for level in simd_levels())]
 

@@ -182,8 +182,8 @@ def test_one_array_in_many_places_is_unpacked_once(tmp_path: Path) -> None:
 def test_files_of_constants_are_padded_to_be_read(tmp_path: Path) -> None:
     """A search that has hardly begun packs better than any file may; its checkpoint is read all the same."""
     from interplay.base.arrays import MaxGains
-    from interplay.engines.base import TileShape
     from interplay.search.checkpoint import Checkpoint, SearchState
+    from interplay.search.engines.base import TileShape
 
     n_rows, n_tiles = 2_000_000, 30_000_000
     none = np.full((n_rows, 1), -1)

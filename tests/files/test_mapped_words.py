@@ -11,7 +11,7 @@ import pytest
 
 import interplay
 from interplay.base.arrays import WordArray
-from interplay.codes import coded
+from interplay.data.codes import coded
 from interplay.files import mapped_words
 from interplay.files.mapped_words import MappedWords
 

@@ -19,7 +19,7 @@ from fuzz.outcomes import refused_or
 from fuzz.plain_search import TOLERANCE, PlainSearch, n_tuples
 from hostile.case import assert_same
 from interplay.base.arrays import MaxGains
-from interplay.engines.cpu import CpuEngine
+from interplay.search.engines.cpu import CpuEngine
 
 #: Contrast variables of a selection: as few as a null distribution can be fitted to.
 N_CONTRAST = 30

@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import interplay
-from interplay.engines.base import USUAL_TILES, TileShape
-from interplay.engines.cpu import CpuEngine, simd_levels
+from interplay.search.engines.base import USUAL_TILES, TileShape
+from interplay.search.engines.cpu import CpuEngine, simd_levels
 
 #: What a column may be. Ties come from "constant", "copy" and "turned" (a copy with the highest value first).
 KINDS = ("normal", "two", "three", "many", "constant", "copy", "turned", "informative", "gaps", "few and gaps")

@@ -10,7 +10,7 @@ import numpy as np
 import reference
 from fuzz.drawn_search import DrawnSearch
 from interplay.base.arrays import MaxGains
-from interplay.codes.survey import imputed
+from interplay.data.codes.survey import imputed
 
 TOLERANCE = 1e-9
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import interplay
 from fuzz.outcomes import refused_or
-from interplay.study.table import as_table
+from interplay.data.study.table import as_table
 
 KINDS = {
     "bool": lambda rng, n: rng.random(n) < 0.5,

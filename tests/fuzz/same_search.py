@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import interplay
 from fuzz.drawn_search import DrawnSearch, ShapedEngine, drawn_searches
 from fuzz.outcomes import refused_or
-from interplay.engines.base import SearchInterrupted
+from interplay.search.engines.base import SearchInterrupted
 
 #: Columns of the table of tuples that belong to a tuple, whatever else is listed.
 OF_A_TUPLE = ("members", "chi2", "df", "p_value", "method", "log_or")

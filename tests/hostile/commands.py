@@ -8,7 +8,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from unittest import mock
 
-from interplay import cli
+from interplay.ask import cli
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ import pyreadstat
 
 import interplay
 from hostile.case import ERRORS, escaped, in_empty_folder
+from interplay.data.study.table import as_table
 from interplay.io import read_data
-from interplay.results.summary_words import missing_in_words
-from interplay.study.table import as_table
+from interplay.show.results.summary_words import missing_in_words
 
 N_SAMPLES = 120
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import interplay
 from hostile.case import Area, refused, same
-from interplay.statistics.p_values import adjust
+from interplay.infer.p_values import adjust
 
 _rng = np.random.default_rng(0)
 GAINS = _rng.chisquare(2, size=(40, 20)).max(axis=1)

@@ -10,7 +10,7 @@ import numpy as np
 import interplay
 from hostile.case import Area, refused, same
 from hostile.data import FRAME, X, Y, gains, selected
-from interplay import plots
+from interplay.show import plots
 
 matplotlib.use("Agg")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.study.table import Table, as_table
+from interplay.data.study.table import Table, as_table
 
 N, P = 800, 120
 

@@ -11,8 +11,8 @@ from statsmodels.stats.multitest import multipletests
 
 import interplay
 from command_line import in_process
+from interplay.data.study.table import as_table
 from interplay.genetics import read_loco
-from interplay.study.table import as_table
 
 CHROMOSOMES = ["1", "2", "X"]
 

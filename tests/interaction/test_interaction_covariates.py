@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 import interplay
 from command_line import in_process
-from interplay.report.interaction_page import methods_words
+from interplay.show.report.interaction_page import methods_words
 from reference import covariate_columns
 
 #: The columns of a covariate in formulas.

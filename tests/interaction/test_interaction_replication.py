@@ -8,7 +8,7 @@ import pytest
 
 import interplay
 from interaction_people import KINDS, people, result
-from interplay.codes.cuts import NO_LEVEL, variable_cuts
+from interplay.data.codes.cuts import NO_LEVEL, variable_cuts
 
 
 @pytest.fixture(params=KINDS)
@@ -78,8 +78,8 @@ def test_values_that_were_not_there_are_left_out():
 
 
 def test_codes_of_new_columns():
-    from interplay.codes.coder import make_coder
-    from interplay.study.table import as_table
+    from interplay.data.codes.coder import make_coder
+    from interplay.data.study.table import as_table
 
     X = pd.DataFrame({"a": [0.1, 0.5, 0.9, 0.4], "b": [1, 2, np.nan, 1], "c": ["x", "y", "x", "z"]})
     coder = make_coder(

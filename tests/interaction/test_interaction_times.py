@@ -11,7 +11,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 import interplay
 from command_line import in_process
-from interplay.study.table import as_table
+from interplay.data.study.table import as_table
 from reference import covariate_columns
 
 Z = 1.959963984540054

@@ -11,7 +11,7 @@ import pytest
 import interplay
 import reference
 from interaction_problems import additive, xor
-from interplay.statistics.interaction.interaction_test import interaction_test
+from interplay.infer.interaction.interaction_test import interaction_test
 from likelihood_ratio import regression
 
 

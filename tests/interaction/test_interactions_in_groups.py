@@ -14,9 +14,9 @@ import donor_cells
 import interplay
 from command_line import in_process
 from gpu_mark import ENGINES
-from interplay.engines.base import SearchInterrupted
-from interplay.engines.cpu import CpuEngine
-from interplay.report.interaction_page import methods_words
+from interplay.search.engines.base import SearchInterrupted
+from interplay.search.engines.cpu import CpuEngine
+from interplay.show.report.interaction_page import methods_words
 
 donors = partial(donor_cells.donors, n_cells=30)
 

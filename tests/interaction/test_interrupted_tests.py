@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.engines.base import SearchInterrupted
-from interplay.interaction.screen import ScreenedTuples
-from interplay.statistics.interaction.tuple_tests import TupleTests
+from interplay.ask.interaction.screen import ScreenedTuples
+from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.search.engines.base import SearchInterrupted
 
 
 def stop(*_args, **_options):
@@ -24,7 +24,7 @@ def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, functio
     X = rng.normal(size=(200, 8))
     y = (X[:, 1] > 0) ^ (X[:, 4] > 0)
     whole = interplay.interactions(X, y)
-    monkeypatch.setattr(f"interplay.interaction.find.{function}", stop)
+    monkeypatch.setattr(f"interplay.ask.interaction.find.{function}", stop)
     with pytest.raises(SearchInterrupted) as caught:
         interplay.interactions(X, y, checkpoint=tmp_path / "run")
     assert isinstance(caught.value.partial, kind)

@@ -13,14 +13,14 @@ from scipy.stats import rankdata
 
 import interplay
 import reference
-from interplay.codes.coded import CodedComparison
-from interplay.codes.coder import make_coder
-from interplay.interaction.number_screen import NumberSurvivors
-from interplay.interaction.product_screen import LevelDosages, ProductScreen
+from interplay.ask.interaction.number_screen import NumberSurvivors
+from interplay.ask.interaction.product_screen import LevelDosages, ProductScreen
+from interplay.data.codes.coded import CodedComparison
+from interplay.data.codes.coder import make_coder
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.outcomes.numbers import number_outcome
+from interplay.data.study.table import as_table
 from interplay.search.loop import Shard
-from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.numbers import number_outcome
-from interplay.study.table import as_table
 
 
 def genotypes(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
@@ -92,7 +92,7 @@ def test_the_screen_asks_more_than_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         return kept(self, planes, rows, d, **how)
 
     monkeypatch.setattr(NumberSurvivors, "kept", counted)
-    monkeypatch.setattr("interplay.interaction.find._SHORT_SEARCH", 0)  # not again for the smallest p-values
+    monkeypatch.setattr("interplay.ask.interaction.find._SHORT_SEARCH", 0)  # not again for the smallest p-values
     rng = np.random.default_rng(1)
     interplay.interactions(rng.normal(size=(1000, 200)), rng.normal(size=1000))
     assert sum(seen) < 100
@@ -456,7 +456,7 @@ def test_cells_need_more_samples_where_most_have_one_value() -> None:
 def test_the_command_line(tmp_path) -> None:
     from click.testing import CliRunner
 
-    from interplay.cli.commands import commands
+    from interplay.ask.cli.commands import commands
 
     X, y = problem()
     frame = pd.DataFrame(X, columns=[f"x{v}" for v in range(X.shape[1])]).assign(outcome=y)
@@ -489,13 +489,13 @@ def test_an_outcome_that_is_cut_keeps_its_old_tests() -> None:
 
 
 def test_interrupted_tests_hand_over_tuples(monkeypatch: pytest.MonkeyPatch) -> None:
-    from interplay.engines.base import SearchInterrupted
+    from interplay.search.engines.base import SearchInterrupted
 
     def stop(*_args, **_options):
         raise KeyboardInterrupt
 
     X, y = problem()
-    monkeypatch.setattr("interplay.interaction.find.named_result", stop)
+    monkeypatch.setattr("interplay.ask.interaction.find.named_result", stop)
     with pytest.raises(SearchInterrupted) as caught:
         interplay.interactions(X, y)
     assert caught.value.partial.kind == "numbers"

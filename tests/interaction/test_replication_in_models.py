@@ -10,7 +10,7 @@ from statsmodels.duration.hazard_regression import PHReg
 
 import interplay
 from command_line import in_process
-from interplay.interaction.call import task_of
+from interplay.ask.interaction.call import task_of
 from reference import covariate_columns
 
 

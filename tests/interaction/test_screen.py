@@ -13,20 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import interplay
-from interplay.codes.coded import code_comparison
-from interplay.engines.base import SearchInterrupted
-from interplay.engines.choice import check_engine
-from interplay.engines.cpu import CpuEngine, simd_levels
-from interplay.interaction import screen as tuple_screen
-from interplay.interaction.screen import ScreenedTuples, n_tests, screen_tuples
+from interplay.ask.interaction import screen as tuple_screen
+from interplay.ask.interaction.screen import ScreenedTuples, n_tests, screen_tuples
+from interplay.data.codes.coded import code_comparison
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.outcomes.classes import decision_classes
+from interplay.data.study.strata import make_strata
+from interplay.data.study.table import as_table
+from interplay.infer.interaction.interaction_test import interaction_test
 from interplay.search.checkpoint import as_checkpoint, keeping
+from interplay.search.engines.base import SearchInterrupted
+from interplay.search.engines.choice import check_engine
+from interplay.search.engines.cpu import CpuEngine, simd_levels
 from interplay.search.loop import Shard, TileLoop
 from interplay.search.settings import asked_for_mask, check_search_settings
-from interplay.statistics.interaction.interaction_test import interaction_test
-from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.classes import decision_classes
-from interplay.study.strata import make_strata
-from interplay.study.table import as_table
 
 
 def run_screen(

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.interaction import find, prospects, tests
-from interplay.interaction.prospects import Prospects
-from interplay.statistics.interaction import bootstrap, table_tests
-from interplay.statistics.interaction import prospects as of_tables
+from interplay.ask.interaction import find, prospects, tests
+from interplay.ask.interaction.prospects import Prospects
+from interplay.infer.interaction import bootstrap, table_tests
+from interplay.infer.interaction import prospects as of_tables
 
 
 def table(n_vars: int, n_samples: int, levels: int, n_classes: int = 2, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from interplay.models.classes import class_likelihood_ratio, fit_classes
+from interplay.data.models.classes import class_likelihood_ratio, fit_classes
 
 
 def drawn(n_classes, n=300):

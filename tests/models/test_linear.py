@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from interplay.models.linear import fit_linear, independent_columns
+from interplay.data.models.linear import fit_linear, independent_columns
 
 
 def test_against_statsmodels():

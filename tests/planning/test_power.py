@@ -11,13 +11,13 @@ from scipy import stats
 
 import interplay
 from command_line import in_shell
-from interplay.planning.design import make_design
-from interplay.planning.design_power import class_chances
-from interplay.statistics.interaction.exact_p_value import exact_log_p
-from interplay.statistics.interaction.two_level_fit import parity_signs
-from interplay.statistics.power.cell_counts import drawn_cell_counts
-from interplay.statistics.power.exact_power import exact_power
-from interplay.statistics.power.number_power import number_power
+from interplay.ask.planning.design import make_design
+from interplay.ask.planning.design_power import class_chances
+from interplay.infer.interaction.exact_p_value import exact_log_p
+from interplay.infer.interaction.two_level_fit import parity_signs
+from interplay.infer.power.cell_counts import drawn_cell_counts
+from interplay.infer.power.exact_power import exact_power
+from interplay.infer.power.number_power import number_power
 
 DESIGN = {
     "dimensions": 2,

@@ -17,7 +17,7 @@ def test_every_folder_of_the_table_has_tests_that_exist():
 @pytest.mark.parametrize(
     ("changed", "tests"),
     [
-        (["src/interplay/gains/call.py"], ["tests/search", "tests/base/test_max_gains.py"]),
+        (["src/interplay/ask/gains/call.py"], ["tests/search", "tests/base/test_max_gains.py"]),
         (["core/cpu/search/routing.cpp"], ["tests/engines", "tests/search"]),
         (["tests/base/test_max_gains.py", "src/interplay/base/text.py"], ["tests/base"]),
         (["tests/project/test_maps.py", "tests/reference.py", "README.md"], ["tests/project/test_maps.py"]),

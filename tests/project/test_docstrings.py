@@ -10,12 +10,12 @@ import pytest
 
 import interplay
 from interplay import compat
+from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
 from interplay.base.arguments import ARGUMENTS, arguments_in, described_by, one_of
-from interplay.codes.coder import MISSING_CHOICES
 from interplay.compat.arguments import COMPAT_ARGUMENTS
-from interplay.selection.arguments import SELECTION_ARGUMENTS
-from interplay.statistics.null_fit import FITS
-from interplay.study.outcomes.classes import DECISION_CHOICES
+from interplay.data.codes.coder import MISSING_CHOICES
+from interplay.data.study.outcomes.classes import DECISION_CHOICES
+from interplay.infer.null_fit import FITS
 
 FUNCTIONS = [getattr(interplay, name) for name in interplay.__all__]
 FUNCTIONS = [function for function in FUNCTIONS if inspect.isfunction(function)]

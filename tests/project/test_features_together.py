@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import interplay
-from interplay.engines.cpu import CpuEngine
 from interplay.parquet import scan_parquet
-from interplay.report.methods import methods_paragraph
-from interplay.report.words import summary_sentences
+from interplay.search.engines.cpu import CpuEngine
+from interplay.show.report.methods import methods_paragraph
+from interplay.show.report.words import summary_sentences
 
 FEW = {"dimensions": 2, "n_contrast": 40, "random_state": 0}
 COLOURS = [["blue", "red"], ["long", "short"]]

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import interplay
 from hostile.case import assert_same
+from interplay.ask.selection.part import Part
 from interplay.base.arrays import MaxGains
-from interplay.engines.cpu import CpuEngine, simd_levels
-from interplay.selection.part import Part
+from interplay.search.engines.cpu import CpuEngine, simd_levels
 
 
 @st.composite

@@ -10,15 +10,15 @@ import pytest
 from bed_reader import open_bed, to_bed
 
 from genotype_study import N_VARIANTS, NAMES, Study
-from interplay.codes.coder import make_coder
-from interplay.codes.cuts import variable_cuts
-from interplay.codes.planes import make_bit_planes
+from interplay.data.codes.coder import make_coder
+from interplay.data.codes.cuts import variable_cuts
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.fingerprint import data_fingerprint
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.subsets import ColumnSubset, RowSubset
+from interplay.data.study.table import MISSING_WHOLE, as_table
 from interplay.genetics import read_bed
 from interplay.readers.genotypes import genotype_table
-from interplay.study.fingerprint import data_fingerprint
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.subsets import ColumnSubset, RowSubset
-from interplay.study.table import MISSING_WHOLE, as_table
 
 STUDY = Study()
 

@@ -17,11 +17,11 @@ import pandas as pd
 import pytest
 
 import interplay
+from interplay.data.study.outcomes.classes import decision_classes
+from interplay.data.study.table import as_table
 from interplay.io import read_data, write_table
 from interplay.readers.csv_table import _exact_numbers, read_csv
-from interplay.results.table_file import table_bytes
-from interplay.study.outcomes.classes import decision_classes
-from interplay.study.table import as_table
+from interplay.show.results.table_file import table_bytes
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ import pytest
 
 import interplay
 from hostile.commands import Done, run_command
+from interplay.data.study.number_texts import doubt_about_labels, stands_for_missing
+from interplay.data.study.table import as_table
 from interplay.io import read_data
 from interplay.readers.csv_table import read_csv
 from interplay.readers.written_dates import AmbiguousDatesError, read_dates
-from interplay.report.methods import methods_paragraph
-from interplay.study.number_texts import doubt_about_labels, stands_for_missing
-from interplay.study.table import as_table
+from interplay.show.report.methods import methods_paragraph
 
 N = 120
 MARKERS = [

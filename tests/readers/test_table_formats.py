@@ -21,8 +21,8 @@ from bed_reader import to_bed
 
 import interplay
 from hostile.commands import run_command
+from interplay.data.study.table import as_table
 from interplay.io import read_data
-from interplay.study.table import as_table
 
 N = 80
 RNG = np.random.default_rng(5)

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import interplay
+from interplay.data.study.table import as_table
 from interplay.io import read_data
 from interplay.readers.csv_table import read_csv
-from interplay.study.table import as_table
 
 
 def read(folder: Path, columns: dict[str, list[str]], separator: str = "\t", **options: Any) -> pd.DataFrame:

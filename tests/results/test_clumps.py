@@ -12,9 +12,9 @@ import pytest
 from scipy.stats import chi2_contingency, spearmanr
 
 import interplay
-from interplay.statistics.clumps import clump_tuples
-from interplay.statistics.linkage import FLOOR, Linkage, make_linkage
-from interplay.study.table import as_table
+from interplay.data.study.table import as_table
+from interplay.infer.clumps import clump_tuples
+from interplay.infer.linkage import FLOOR, Linkage, make_linkage
 
 
 def copies(n: int = 800, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +97,7 @@ def test_samples_are_taken_at_distances_and_pairs_compared_again(monkeypatch: py
     X[:, 1] += X[:, 0]
     table, everything = as_table(X), np.arange(20)
     whole = make_linkage(table, everything, everything, np.zeros(20, dtype=bool))
-    monkeypatch.setattr("interplay.statistics.linkage._MAX_PRODUCTS", 1.0)
+    monkeypatch.setattr("interplay.infer.linkage._MAX_PRODUCTS", 1.0)
     some = make_linkage(table, everything, everything, np.zeros(20, dtype=bool))
     assert whole is not None
     assert some is not None
@@ -108,7 +108,7 @@ def test_samples_are_taken_at_distances_and_pairs_compared_again(monkeypatch: py
 def test_too_many_pairs_raise_the_floor(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 1)) + rng.normal(size=(400, 30)) * rng.uniform(0.3, 1.5, 30)
-    monkeypatch.setattr("interplay.statistics.linkage.MAX_PAIRS", 50)
+    monkeypatch.setattr("interplay.infer.linkage.MAX_PAIRS", 50)
     linkage = make_linkage(as_table(X), np.arange(30), np.arange(30), np.zeros(30, dtype=bool))
     assert linkage is not None
     assert len(linkage.r2) == 50
@@ -201,9 +201,9 @@ def test_ranks_and_blocks_are_those_of_scipy(monkeypatch: pytest.MonkeyPatch) ->
     rng = np.random.default_rng(3)
     base = rng.normal(size=(400, 1))
     X = np.where(rng.random((400, 40)) < 0.5, base, rng.normal(size=(400, 40))).round(1)
-    monkeypatch.setattr("interplay.statistics.linkage._BLOCK", 7)
-    monkeypatch.setattr("interplay.statistics.linkage._BLOCK_WIDTH", 11)
-    monkeypatch.setattr("interplay.statistics.linkage._VALUES", 2000)
+    monkeypatch.setattr("interplay.infer.linkage._BLOCK", 7)
+    monkeypatch.setattr("interplay.infer.linkage._BLOCK_WIDTH", 11)
+    monkeypatch.setattr("interplay.infer.linkage._VALUES", 2000)
     linkage = make_linkage(as_table(X), np.arange(40), np.arange(40), np.ones(40, dtype=bool))
     assert linkage is not None
     r2 = spearmanr(X).statistic ** 2

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import interplay
-from interplay.report.interaction_page import interactions_page
-from interplay.report.interaction_words import summary_sentences
+from interplay.show.report.interaction_page import interactions_page
+from interplay.show.report.interaction_words import summary_sentences
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 N = 600

@@ -12,7 +12,7 @@ import pytest
 import interplay
 from fuzz.archives import with_checksums
 from interaction_people import KINDS, people, result
-from interplay.report.about import repeat
+from interplay.show.report.about import repeat
 
 
 @pytest.fixture(params=KINDS)
@@ -78,7 +78,7 @@ def test_it_is_frozen_and_prints(found):
 
 
 def test_tables_are_written(found, tmp_path):
-    from interplay.results.table_file import write_table
+    from interplay.show.results.table_file import write_table
 
     for ending in ("csv", "json", "parquet"):
         write_table(found.table, tmp_path / f"pairs.{ending}")
@@ -153,7 +153,7 @@ def test_effects_of_cutting_are_told():
     assert not row["holds_smooth"]
     assert any("1 of 1 tuples with a significant interaction of levels is only" in note for note in found.notes())
     assert found.only_significant().table.empty
-    from interplay.report.interaction_page import interactions_page
+    from interplay.show.report.interaction_page import interactions_page
 
     page = interactions_page(found)
     assert "effect of cutting" in page

@@ -14,10 +14,10 @@ import pytest
 from matplotlib.patches import Rectangle
 
 import interplay
-from interplay.plots.correlation import group_spans, order_by_likeness, order_in_groups
-from interplay.plots.p_values import p_histogram
-from interplay.plots.synergies import spring_layout, synergy_network
-from interplay.plots.why import lay_out, share_around
+from interplay.show.plots.correlation import group_spans, order_by_likeness, order_in_groups
+from interplay.show.plots.p_values import p_histogram
+from interplay.show.plots.synergies import spring_layout, synergy_network
+from interplay.show.plots.why import lay_out, share_around
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +69,7 @@ def test_p_values(xor) -> None:
 
 
 def test_p_values_below_the_range_of_floats() -> None:
-    from interplay.plots import plot_p_values
+    from interplay.show.plots import plot_p_values
 
     ax = plot_p_values(np.array([-5000.0, -800.0, -1.0]), np.array([0.0, 0.0, 1.0]), level=0.05)
     assert all(np.isfinite(item.get_ydata()).all() for item in ax.get_lines())

@@ -20,13 +20,13 @@ import pytest
 import interplay
 from command_line import in_process
 from interplay.base.arrays import MaxGains
-from interplay.plots.style import class_colours
-from interplay.report import report_page
-from interplay.report.content import MAX_NAME_LENGTH, report_content
-from interplay.report.methods import REFERENCES, methods_paragraph
-from interplay.report.page import embedded_json
-from interplay.report.words import headline, summary_sentences
-from interplay.statistics.null_fit import FITS
+from interplay.infer.null_fit import FITS
+from interplay.show.plots.style import class_colours
+from interplay.show.report import report_page
+from interplay.show.report.content import MAX_NAME_LENGTH, report_content
+from interplay.show.report.methods import REFERENCES, methods_paragraph
+from interplay.show.report.page import embedded_json
+from interplay.show.report.words import headline, summary_sentences
 
 HOSTILE = [
     "</script><script>document.title = 'hacked'</script>",

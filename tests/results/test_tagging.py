@@ -16,9 +16,9 @@ import statsmodels.formula.api as smf
 from scipy import stats
 
 import interplay
-from interplay.statistics.linkage import make_linkage
-from interplay.statistics.neighbour_screen import Neighbours, NeighbourScreen
-from interplay.study.table import as_table
+from interplay.data.study.table import as_table
+from interplay.infer.linkage import make_linkage
+from interplay.infer.neighbour_screen import Neighbours, NeighbourScreen
 from reference import covariate_columns
 
 NAMES = ["a", "b", "cause", *(f"noise{i}" for i in range(6))]

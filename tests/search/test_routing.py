@@ -17,14 +17,14 @@ import interplay
 import interplay.search.plan
 from interplay import _core
 from interplay.base.arrays import BitPlanes, DiscreteCodes
-from interplay.codes.planes import make_bit_planes, planes_to_come
-from interplay.engines.base import TileShape
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.routing import LANES, SEARCHERS, TRIPLE_BLOCK, max_block_size, tile_costs
-from interplay.engines.routing import tile_searchers as searchers_of
+from interplay.data.codes.planes import make_bit_planes, planes_to_come
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.search.engines.base import TileShape
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.routing import LANES, SEARCHERS, TRIPLE_BLOCK, max_block_size, tile_costs
+from interplay.search.engines.routing import tile_searchers as searchers_of
 from interplay.search.plan import cut_for_processor
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
 
 PSEUDOCOUNT = 0.25
 
@@ -292,7 +292,7 @@ def test_parts_that_do_not_say_who_searched_are_refused(wrong: object, tmp_path:
 
 def test_the_searchers_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     X, y = mixed_table()
-    with caplog.at_level(logging.DEBUG, logger="interplay.engines.cpu"):
+    with caplog.at_level(logging.DEBUG, logger="interplay.search.engines.cpu"):
         interplay.max_information_gain(X, y, dimensions=2, engine=CpuEngine())
     (message,) = [text for text in caplog.messages if "by searcher" in text]
     assert "2D" in message

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.engines.base import SearchInterrupted
+from interplay.search.engines.base import SearchInterrupted
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_interrupted_between_discretisations(monkeypatch, data) -> None:
     """Wherever Ctrl-C strikes, what was found is handed over, and how far it came is told of the whole."""
     import pickle
 
-    from interplay.codes import coded
+    from interplay.data.codes import coded
 
     calls = []
 
@@ -127,7 +127,7 @@ def test_contrast_is_taken_like_its_source() -> None:
 
 @pytest.mark.parametrize("pseudocount", [1e-4, 50.0, 5000.0, 1e6])
 def test_the_bound_holds_for_any_pseudocount(pseudocount: float) -> None:
-    from interplay.engines.cpu import CpuEngine
+    from interplay.search.engines.cpu import CpuEngine
 
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(64, 120)), np.arange(64) < 3
@@ -145,10 +145,10 @@ def test_no_stderr_is_no_error(monkeypatch, data) -> None:
 
 def test_an_error_in_the_progress_display_stops_the_search() -> None:
     from interplay.base.arrays import DiscreteCodes
-    from interplay.codes.planes import make_bit_planes
-    from interplay.engines.cpu import CpuEngine
+    from interplay.data.codes.planes import make_bit_planes
+    from interplay.data.study.outcomes.classes import DecisionClasses
+    from interplay.search.engines.cpu import CpuEngine
     from interplay.search.tiles import make_tuple_tiles
-    from interplay.study.outcomes.classes import DecisionClasses
 
     rng = np.random.default_rng(0)
     levels = np.full(800, 2)

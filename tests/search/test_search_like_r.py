@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.gains.call import max_information_gain
+from interplay.ask.gains.call import max_information_gain
 
 #: The original's float32 error on these data (N ≤ 2000) with few cells.
 TOLERANCE = 7e-4

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.cli.options import SELECT_OPTIONS
-from interplay.codes import coder as discrete_codes
-from interplay.codes.coded import CodedStudy
-from interplay.engines import choice
-from interplay.search.settings import SearchSettings, SelectionSettings
-from interplay.selection.call import task_of
-from interplay.selector.selector import MDFSSelector
-from interplay.study import comparisons
-from interplay.study.table import as_table
+from interplay.ask.cli.options import SELECT_OPTIONS
+from interplay.ask.estimators.selector import MDFSSelector
+from interplay.ask.selection.call import task_of
+from interplay.ask.selection.settings import SelectionSettings
+from interplay.data.codes import coder as discrete_codes
+from interplay.data.codes.coded import CodedStudy
+from interplay.data.study import comparisons
+from interplay.data.study.table import as_table
+from interplay.search.engines import choice
+from interplay.search.settings import SearchSettings
 
 
 def defaults(function) -> dict:

@@ -14,14 +14,14 @@ import pytest
 
 import interplay
 from hostile.commands import run_command
-from interplay.codes.tuple_counts import TupleCounts
-from interplay.report.page import report_page
-from interplay.statistics.leaks import (
+from interplay.data.codes.tuple_counts import TupleCounts
+from interplay.data.study.identifiers import has_id_name, looks_like_identifier
+from interplay.infer.leaks import (
     gains_by_missing_values_alone,
     missing_values_tell_apart,
     tells_classes_apart,
 )
-from interplay.study.identifiers import has_id_name, looks_like_identifier
+from interplay.show.report.page import report_page
 
 N = 300
 

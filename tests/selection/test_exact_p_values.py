@@ -10,12 +10,12 @@ import pytest
 
 import interplay
 import reference
+from interplay.ask.selection.part import Part
 from interplay.base.arrays import DiscreteCodes
-from interplay.codes.planes import make_bit_planes
-from interplay.engines import tables as tables_module
-from interplay.selection.part import Part
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.strata import Strata
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.strata import Strata
+from interplay.search.engines import tables as tables_module
 
 
 def small_data(n_samples: int = 24, n_vars: int = 6):

@@ -10,16 +10,16 @@ import interplay
 from command_line import in_process
 from donor_cells import donors
 from gpu_mark import ENGINES
-from interplay.codes.contrast import GroupOrders
-from interplay.engines.base import SearchInterrupted
-from interplay.engines.cpu import CpuEngine
-from interplay.search.permutations import permuted_outcomes
-from interplay.search.settings import MAX_PERMUTED_TUPLES, check_selection_settings
-from interplay.selection.part import Part
-from interplay.study.comparisons import Comparison
-from interplay.study.groups import Groups, make_groups
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.table import as_table
+from interplay.ask.relabelings import permuted_outcomes
+from interplay.ask.selection.part import Part
+from interplay.ask.selection.settings import MAX_PERMUTED_TUPLES, check_selection_settings
+from interplay.data.codes.contrast import GroupOrders
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.groups import Groups, make_groups
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.table import as_table
+from interplay.search.engines.base import SearchInterrupted
+from interplay.search.engines.cpu import CpuEngine
 
 
 def by_hand(X, y, groups, strata=None, n=199, **settings):
@@ -104,7 +104,7 @@ def test_strata_and_classes_within_groups(name):
     elif name == "pairs":
         y = np.tile([0, 1, 0, 1], 20)
     X = rng.normal(size=(80, 6)) + 3 * np.outer(y, np.arange(6) == 2)
-    within = None if strata is None else interplay.study.strata.make_strata(strata, n_samples=80)
+    within = None if strata is None else interplay.data.study.strata.make_strata(strata, n_samples=80)
     found = interplay.select(X, y, groups=groups, strata=strata, random_state=7)
     p_adjusted, _ = by_hand(X, y, groups, within, dimensions=2, random_state=7)
     assert found.p_adjusted == pytest.approx(p_adjusted)
@@ -143,7 +143,7 @@ class TestHugeSearches:
     def test_inflation_is_the_mean_gain_of_group_contrasts(self):
         X, y, donor = donors(12, 20, 10, icc=0.5, seed=1)
         found = interplay.select(X, y, groups=donor, permutations=False, n_contrast=400, random_state=3)
-        table = interplay.codes.contrast.contrast_table(as_table(X), 400, seed=3, groups=donor)
+        table = interplay.data.codes.contrast.contrast_table(as_table(X), 400, seed=3, groups=donor)
         alone = interplay.max_information_gain(table.block(0, 400).T, y, dimensions=1, random_state=3)
         assert found.null_fit.inflation == pytest.approx(alone.gain.mean() * 2 * np.log(2))
 
@@ -318,7 +318,7 @@ class TestLongWork:
         assert n < 150
         assert not found.relevant
         assert found.p_adjusted.min() >= 0.05
-        assert "stopped early" in "".join(interplay.report.words.summary_sentences(found))
+        assert "stopped early" in "".join(interplay.show.report.words.summary_sentences(found))
 
     def test_progress_is_told_from_0_to_1(self):
         X, y, donor = donors()

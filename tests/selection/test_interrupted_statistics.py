@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.engines.base import SearchInterrupted
+from interplay.search.engines.base import SearchInterrupted
 
 
 @pytest.fixture
@@ -23,14 +23,14 @@ def stop(*_args, **_options):
 @pytest.mark.parametrize(
     ("module", "function", "kind"),
     [
-        ("interplay.selection.runs", "_score_tests", interplay.MaxGains),
-        ("interplay.selection.exact_p_values", "conditional_log_p", None),
-        ("interplay.selection.significance", "fit_null", interplay.MaxGains),
-        ("interplay.selection.significance", "arm_p_values", interplay.MaxGains),
-        ("interplay.selection.explanation", "tuple_tables", interplay.Selection),
-        ("interplay.selection.explanation", "explain", interplay.Selection),
-        ("interplay.selection.selected_tuples", "make_tuple_tests", interplay.Selection),
-        ("interplay.selection.explanation", "find_cautions", interplay.Selection),
+        ("interplay.ask.selection.runs", "_score_tests", interplay.MaxGains),
+        ("interplay.ask.selection.exact_p_values", "conditional_log_p", None),
+        ("interplay.ask.selection.significance", "fit_null", interplay.MaxGains),
+        ("interplay.ask.selection.significance", "arm_p_values", interplay.MaxGains),
+        ("interplay.ask.selection.explanation", "tuple_tables", interplay.Selection),
+        ("interplay.ask.selection.explanation", "explain", interplay.Selection),
+        ("interplay.ask.selection.selected_tuples", "make_tuple_tests", interplay.Selection),
+        ("interplay.ask.selection.explanation", "find_cautions", interplay.Selection),
     ],
 )
 def test_select_hands_over_gains_or_a_selection(data, monkeypatch, tmp_path, module, function, kind) -> None:

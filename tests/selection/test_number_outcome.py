@@ -13,9 +13,9 @@ import pytest
 from scipy import stats
 
 import interplay
-from interplay.codes.tuple_counts import distribution
-from interplay.report.methods import methods_paragraph
-from interplay.report.words import summary_sentences
+from interplay.data.codes.tuple_counts import distribution
+from interplay.show.report.methods import methods_paragraph
+from interplay.show.report.words import summary_sentences
 
 mpl.use("Agg")
 

@@ -9,9 +9,9 @@ from scipy import stats
 
 import interplay
 from full_models import full_model
-from interplay.selection.call import task_of
-from interplay.statistics.replication_test import NewSamples
-from interplay.study.outcomes.times import Survival
+from interplay.ask.selection.call import task_of
+from interplay.data.study.outcomes.times import Survival
+from interplay.infer.replication_test import NewSamples
 from reference import covariate_columns
 
 

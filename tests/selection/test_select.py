@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.results.selection import Selection
+from interplay.show.results.selection import Selection
 
 # Spec §9: variables of Madelon in order of p, numbered from 1, as the paper prints them.
 PAPER = {
@@ -62,7 +62,7 @@ class TestThePaper:
         """The paper's univariate baseline: plain SciPy, adjusted with our function."""
         from scipy.stats import ttest_ind
 
-        from interplay.statistics.p_values import adjust
+        from interplay.infer.p_values import adjust
 
         x, y = madelon
         p = ttest_ind(x[y == 0].astype(float), x[y == 1].astype(float), equal_var=False).pvalue

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import interplay
-from interplay.engines.base import TileShape
-from interplay.engines.cpu import CpuEngine
-from interplay.engines.routing import tile_costs
+from interplay.search.engines.base import TileShape
+from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.routing import tile_costs
 from interplay.search.loop import Shard
 
 

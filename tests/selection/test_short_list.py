@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import interplay
-from interplay.statistics.short_list import Unit, choose_short_list, pillai_log_p
+from interplay.infer.short_list import Unit, choose_short_list, pillai_log_p
 
 
 def _orthonormal(columns: np.ndarray) -> np.ndarray:
@@ -178,8 +178,8 @@ def test_an_interaction_of_a_covariate_does_not_list_its_copy(seed):
 
 
 def test_members_are_replaced_by_the_most_similar_chosen_variables(found, chain):
-    from interplay.selection.unit_columns import UnitColumns
-    from interplay.study.table import as_table
+    from interplay.ask.selection.unit_columns import UnitColumns
+    from interplay.data.study.table import as_table
 
     X = chain[0]
     covariate = X["right"].to_numpy() + 0.1 * np.random.default_rng(0).normal(size=len(X))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.selection.call import task_of
-from interplay.selection.stability import halves
-from interplay.statistics.stability import Stability, stability_of
+from interplay.ask.selection.call import task_of
+from interplay.ask.selection.stability import halves
+from interplay.infer.stability import Stability, stability_of
 
 
 def xor_data(n: int = 400, n_vars: int = 12) -> tuple[np.ndarray, np.ndarray]:

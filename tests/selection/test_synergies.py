@@ -11,7 +11,7 @@ import pytest
 
 import interplay
 import reference
-from interplay.selection import best_tuples as explanations
+from interplay.ask.selection import best_tuples as explanations
 
 
 def three_way(n_samples: int = 400) -> tuple[np.ndarray, np.ndarray]:

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 import interplay
 from interplay import InteractionFeatures
-from interplay.models.cox import fit_cox
-from interplay.selector.cell_values import PRIOR
+from interplay.ask.estimators.cell_values import PRIOR
+from interplay.data.models.cox import fit_cox
 
 
 def times_data(seed: int = 2, n: int = 400, n_vars: int = 10) -> tuple[np.ndarray, np.ndarray]:

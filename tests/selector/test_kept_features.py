@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
 from interplay import MDFSSelector
-from interplay.statistics.association import Associations
-from interplay.study.table import as_table
+from interplay.data.study.table import as_table
+from interplay.infer.association import Associations
 
 N = 400
 

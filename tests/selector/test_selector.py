@@ -25,7 +25,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import interplay
-from interplay.selector import MDFSSelector
+from interplay.ask.estimators import MDFSSelector
 
 #: The checks' tables are small (pure noise, or decisions with a class of one sample), and some checks fit an array and
 #: transform a frame.

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2, combine_pvalues
 from statsmodels.stats.meta_analysis import combine_effects
 
-from interplay.statistics.combined_studies import fixed_effect, summed_chi2
+from interplay.infer.combined_studies import fixed_effect, summed_chi2
 
 
 @pytest.mark.parametrize("n_studies", [2, 3, 12])

@@ -10,8 +10,8 @@ from scipy import stats
 
 import reference
 from interplay.base.chi_squared import chi2_tail
-from interplay.statistics.conditional_test import conditional_log_p
-from interplay.statistics.margin_tables import class_pseudocounts, listed_null, matched_null, table_gains
+from interplay.infer.conditional_test import conditional_log_p
+from interplay.infer.margin_tables import class_pseudocounts, listed_null, matched_null, table_gains
 
 
 def p_of(tables, pseudocount: float = 0.25) -> float:
@@ -195,7 +195,7 @@ def test_variables_do_not_change_each_others_p_values() -> None:
 def test_many_margins_are_taken_in_parts(monkeypatch) -> None:
     counts = drawn_counts(np.random.default_rng(6), 40, [15, 20, 25], [0.5, 0.3, 0.2])
     whole = conditional_log_p(counts, pseudocount=0.25)
-    monkeypatch.setattr("interplay.statistics.conditional_test.MAX_NULLS", 10)
+    monkeypatch.setattr("interplay.infer.conditional_test.MAX_NULLS", 10)
     np.testing.assert_allclose(conditional_log_p(counts, pseudocount=0.25), whole, rtol=1e-5, atol=1e-6)
 
 

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from interplay.statistics.effects.class_effects import auc, odds_ratio
-from interplay.statistics.effects.estimate import AUC, CLIFF, HAZARD_RATIO, HAZARD_RATIO_PER_SD, MEAN_DIFFERENCE, RHO
-from interplay.statistics.effects.given_effect import correlation_given
-from interplay.statistics.effects.grouped_interval import grouped_interval
-from interplay.statistics.effects.measured import Target, Values, measure
-from interplay.statistics.effects.number_effects import mean_difference, spearman
+from interplay.infer.effects.class_effects import auc, odds_ratio
+from interplay.infer.effects.estimate import AUC, CLIFF, HAZARD_RATIO, HAZARD_RATIO_PER_SD, MEAN_DIFFERENCE, RHO
+from interplay.infer.effects.given_effect import correlation_given
+from interplay.infer.effects.grouped_interval import grouped_interval
+from interplay.infer.effects.measured import Target, Values, measure
+from interplay.infer.effects.number_effects import mean_difference, spearman
 
 
 def _two_groups(seed: int, n: int = 80, shift: float = 0.7) -> tuple[np.ndarray, np.ndarray]:
@@ -321,7 +321,7 @@ def test_effects_survive_a_file(tmp_path):
 def test_effect_in_a_cell_is_a_coefficient_of_statsmodels():
     import statsmodels.api as sm
 
-    from interplay.statistics.interaction.cell_effect import log_odds_in_cell
+    from interplay.infer.interaction.cell_effect import log_odds_in_cell
 
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 3, 1500), rng.integers(0, 4, 1500)
@@ -341,7 +341,7 @@ def test_effect_in_a_cell_is_a_coefficient_of_statsmodels():
 
 
 def test_a_cell_without_the_class_has_an_effect():
-    from interplay.statistics.interaction.cell_effect import log_odds_in_cell
+    from interplay.infer.interaction.cell_effect import log_odds_in_cell
 
     table = np.full((3, 3, 2), 30)
     table[0, 0] = [60, 0]
@@ -352,8 +352,8 @@ def test_a_cell_without_the_class_has_an_effect():
 def test_effect_in_a_cell_of_numbers_is_a_coefficient_of_statsmodels():
     import statsmodels.api as sm
 
-    from interplay.statistics.number_interaction.cell_moments import cell_moments
-    from interplay.statistics.number_interaction.effect import effect_in_cell, largest_residual
+    from interplay.infer.number_interaction.cell_moments import cell_moments
+    from interplay.infer.number_interaction.effect import effect_in_cell, largest_residual
 
     rng = np.random.default_rng(1)
     a, b = rng.integers(0, 3, 600), rng.integers(0, 3, 600)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.statistics.interaction.two_level_fit import parity_signs, step_range
-from interplay.statistics.power import exact_power as module
+from interplay.infer.interaction.two_level_fit import parity_signs, step_range
+from interplay.infer.power import exact_power as module
 
 
 @pytest.mark.parametrize("n", [40, 300, 5000])

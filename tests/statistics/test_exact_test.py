@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import interplay
-from interplay.statistics.conditional_test import conditional_log_p
-from interplay.statistics.margin_tables import smallest_expected
+from interplay.infer.conditional_test import conditional_log_p
+from interplay.infer.margin_tables import smallest_expected
 
 
 def exact_p_value(counts, *, pseudocount: float = 0.25) -> float:

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import interplay
-from interplay.statistics.gain_moments import GainMoments
-from interplay.statistics.margin_tables import listed_null
+from interplay.infer.gain_moments import GainMoments
+from interplay.infer.margin_tables import listed_null
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.statistics.interaction.listed_p_values import LISTED_METHODS, adjust_listed
-from interplay.statistics.p_values import adjust
+from interplay.infer.interaction.listed_p_values import LISTED_METHODS, adjust_listed
+from interplay.infer.p_values import adjust
 
 
 @pytest.fixture

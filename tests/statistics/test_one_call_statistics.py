@@ -9,12 +9,12 @@ import pytest
 from scipy import stats
 
 import interplay
-from interplay.codes.rank_scores import mid_rank_scores
-from interplay.search.dimensions import resolve_dimensions
-from interplay.statistics.arm_p_values import weighted_arms
-from interplay.statistics.arms import tests_of as weights_of
-from interplay.statistics.combined_p import combined_log_p, learned_weights
-from interplay.statistics.product_maxima import int_scores, product_maxima
+from interplay.ask.selection.dimensions import resolve_dimensions
+from interplay.data.codes.rank_scores import mid_rank_scores
+from interplay.infer.arm_p_values import weighted_arms
+from interplay.infer.arms import tests_of as weights_of
+from interplay.infer.combined_p import combined_log_p, learned_weights
+from interplay.infer.product_maxima import int_scores, product_maxima
 from one_call_problem import N_SAMPLES, N_VARS, found_in_mixed_effects, mixed_effects
 
 
@@ -162,8 +162,8 @@ def test_products_do_not_depend_on_threads_and_blocks(monkeypatch):
     one, two = (product_maxima(scores, residuals, n_vars=500, n_fitted=0, n_threads=n) for n in (1, 3))
     assert np.array_equal(one.statistic, two.statistic)
     assert np.array_equal(one.partner, two.partner)
-    monkeypatch.setattr("interplay.statistics.product_maxima.SAMPLES_AT_ONCE", 17)
-    monkeypatch.setattr("interplay.statistics.product_maxima.ROWS_AT_ONCE", 64)
+    monkeypatch.setattr("interplay.infer.product_maxima.SAMPLES_AT_ONCE", 17)
+    monkeypatch.setattr("interplay.infer.product_maxima.ROWS_AT_ONCE", 64)
     in_parts = product_maxima(scores, residuals, n_vars=500, n_fitted=0, n_threads=1)
     assert np.array_equal(one.statistic, in_parts.statistic)
     assert np.array_equal(one.partner, in_parts.partner)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from interplay.statistics.p_values import (
+from interplay.infer.p_values import (
     ADJUST_METHODS,
     adjust,
     chi2_tail,

@@ -10,12 +10,12 @@ from scipy.stats import chisquare, permutation_test
 
 import interplay
 import reference
-from interplay.statistics.permutations import StepDown, exchangeability
-from interplay.statistics.permutations.blocks import distinct_orders, multinomial
-from interplay.statistics.permutations.reach import check_reach
-from interplay.statistics.permutations.step_down import comparable_gains
-from interplay.study.groups import in_order, make_groups
-from interplay.study.table import as_table
+from interplay.data.study.groups import in_order, make_groups
+from interplay.data.study.table import as_table
+from interplay.infer.permutations import StepDown, exchangeability
+from interplay.infer.permutations.blocks import distinct_orders, multinomial
+from interplay.infer.permutations.reach import check_reach
+from interplay.infer.permutations.step_down import comparable_gains
 
 
 def stream_of(number: int) -> np.random.RandomState:

@@ -9,9 +9,9 @@ import pytest
 from scipy import optimize, special, stats
 
 import interplay
-from interplay.report.methods import methods_paragraph
-from interplay.statistics.likelihood_fit import FittedNull, fit_likelihood
-from interplay.statistics.null_fit import fit_null
+from interplay.infer.likelihood_fit import FittedNull, fit_likelihood
+from interplay.infer.null_fit import fit_null
+from interplay.show.report.methods import methods_paragraph
 
 
 def weibull_log_t(rng: np.random.Generator, size, *, delta: float, gamma: float = 50.0) -> np.ndarray:

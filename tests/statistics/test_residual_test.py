@@ -8,12 +8,12 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 
 from full_models import full_model
-from interplay.statistics.given_in_model import GivenInModel
-from interplay.statistics.residual_test import ResidualTarget
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import number_outcome
-from interplay.study.outcomes.times import Survival, make_survival
-from interplay.study.strata import Strata
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.outcomes.numbers import number_outcome
+from interplay.data.study.outcomes.times import Survival, make_survival
+from interplay.data.study.strata import Strata
+from interplay.infer.given_in_model import GivenInModel
+from interplay.infer.residual_test import ResidualTarget
 
 N = 240
 

@@ -14,15 +14,15 @@ from statsmodels.genmod.families.links import Logit, Probit
 
 import interplay
 from full_models import full_model
-from interplay.models.classes import class_likelihood_ratio
-from interplay.models.splines import KNOT_QUANTILES, spline_columns
-from interplay.statistics.interaction.corrected_p_values import corrected_p_values
-from interplay.statistics.interaction.interaction_test import chi2_log_tail
-from interplay.statistics.interaction.smooth_test import smooth_log_p, smooth_test
-from interplay.statistics.smooth_columns import smooth_columns
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.numbers import number_outcome
-from interplay.study.outcomes.times import Survival
+from interplay.data.models.classes import class_likelihood_ratio
+from interplay.data.models.splines import KNOT_QUANTILES, spline_columns
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.outcomes.numbers import number_outcome
+from interplay.data.study.outcomes.times import Survival
+from interplay.infer.interaction.corrected_p_values import corrected_p_values
+from interplay.infer.interaction.interaction_test import chi2_log_tail
+from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
+from interplay.infer.smooth_columns import smooth_columns
 
 
 def correlated(seed=0, n=600, k=2):

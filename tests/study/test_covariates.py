@@ -10,11 +10,11 @@ from scipy.stats import chi2
 
 import interplay
 from full_models import full_model
-from interplay.models.linear import cell_columns
-from interplay.study.covariates import make_covariates
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.outcomes.times import Survival
-from interplay.study.study import make_study
+from interplay.data.models.linear import cell_columns
+from interplay.data.study.covariates import make_covariates
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.outcomes.times import Survival
+from interplay.data.study.study import make_study
 from reference import covariate_columns
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import reference
-from interplay.study.outcomes.classes import decision_classes
+from interplay.data.study.outcomes.classes import decision_classes
 
 
 def classes_of(y, **options):

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 import interplay
-from interplay.study.identifiers import (
+from interplay.data.study.identifiers import (
     find_identifiers,
     find_subjects,
     has_id_name,
     looks_like_identifier,
     names_subjects,
 )
-from interplay.study.table import as_table
+from interplay.data.study.table import as_table
 
 N = 240
 

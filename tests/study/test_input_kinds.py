@@ -320,7 +320,7 @@ class TestParquet:
         frame.loc[3, ["real", "gaps", "text", "category"]] = None
         frame.to_parquet(tmp_path / "x.parquet", row_group_size=33)
         table = scan_parquet(tmp_path / "x.parquet")
-        from interplay.study.table import as_table
+        from interplay.data.study.table import as_table
 
         eager = as_table(frame)
         assert table.names == eager.names

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from interplay.study.positions import NOWHERE, make_positions
-from interplay.study.table import as_table
+from interplay.data.study.positions import NOWHERE, make_positions
+from interplay.data.study.table import as_table
 
 TABLE = as_table(np.arange(6).reshape(2, 3), names=["a", "b", "c"])
 

@@ -12,10 +12,10 @@ import pytest
 import scipy.sparse as sp
 
 import interplay
-from interplay.study.fingerprint import data_fingerprint
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.study import make_study
-from interplay.study.table import as_table
+from interplay.data.study.fingerprint import data_fingerprint
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.study import make_study
+from interplay.data.study.table import as_table
 
 N = 60
 CLASSES = DecisionClasses(np.arange(N) % 2, [0, 1])

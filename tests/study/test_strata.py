@@ -14,11 +14,11 @@ from test_tuple_tiles import listed
 
 import interplay
 import reference
-from interplay.engines.base import SearchInterrupted
-from interplay.engines.cpu import CpuEngine
+from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.data.study.strata import Strata, make_strata
+from interplay.search.engines.base import SearchInterrupted
+from interplay.search.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.outcomes.classes import DecisionClasses
-from interplay.study.strata import Strata, make_strata
 
 
 def batch_data(seed: int = 0, n_samples: int = 400, n_vars: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -225,7 +225,7 @@ def test_fingerprint_knows_the_strata() -> None:
 
 
 def test_interrupted_search_hands_over_gains_without_the_stratum(monkeypatch) -> None:
-    import interplay.codes.coded as codes
+    import interplay.data.codes.coded as codes
 
     calls = []
 

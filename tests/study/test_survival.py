@@ -13,9 +13,9 @@ import interplay
 import r_survival as r
 import reference
 from command_line import in_process, in_shell
-from interplay.statistics.survival.kaplan_meier import kaplan_meier
-from interplay.statistics.survival.log_rank import log_rank
-from interplay.study.outcomes.times import Survival, make_survival
+from interplay.data.study.outcomes.times import Survival, make_survival
+from interplay.infer.survival.kaplan_meier import kaplan_meier
+from interplay.infer.survival.log_rank import log_rank
 from reference import covariate_columns
 
 #: Remission of leukaemia in weeks under 6-mercaptopurine and placebo; a plus sign is censored (Freireich et al. 1963).

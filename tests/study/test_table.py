@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from interplay.study.columns import ColumnKind, decision_column
-from interplay.study.table import as_table
+from interplay.data.study.columns import ColumnKind, decision_column
+from interplay.data.study.table import as_table
 
 NUMBER, BOOL, LABEL = ColumnKind.NUMBER, ColumnKind.BOOL, ColumnKind.LABEL
 

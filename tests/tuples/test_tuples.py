@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 import interplay
 import reference
-from interplay.engines.cpu import CpuEngine
-from interplay.tuples import best_rows, listing, parquet_rows, source
+from interplay.ask.tuples import best_rows, listing, parquet_rows, source
+from interplay.search.engines.cpu import CpuEngine
 
 
 @pytest.fixture
@@ -273,7 +273,7 @@ def test_estimate_is_near_the_truth(monkeypatch) -> None:
     monkeypatch.setattr(listing, "_FEW_ROWS", 0)
     original = listing.whole_table
     monkeypatch.setattr(
-        "interplay.tuples.call.whole_table",
+        "interplay.ask.tuples.call.whole_table",
         lambda listing, max_memory: seen.append(listing.expected_rows) or original(listing, max_memory),
     )
     for min_gain in (2.0, 6.0):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.tuples.table import TupleTable
+from interplay.ask.tuples.table import TupleTable
 
 #: In bits times samples, with a decision; the larger for VI, a sum of four float32 entropies.
 GAIN_TOLERANCE = 1e-3

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from interplay.base.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS
 from interplay.base.checks import check_int, check_real
 from interplay.base.user_warnings import warn
-from interplay.codes.coder import make_coder
 from interplay.compat.arguments import check_seed
-from interplay.study.rank_thresholds import NARROW_RANGE, suggest_range
-from interplay.study.table import as_table
+from interplay.data.codes.coder import make_coder
+from interplay.data.study.rank_thresholds import NARROW_RANGE, suggest_range
+from interplay.data.study.table import as_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.ask.tuples.call import make_source
+from interplay.ask.tuples.listing import Listing, value_matrix, whole_table
+from interplay.ask.tuples.source import TupleSource
 from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray
 from interplay.base.calls import taken_by
 from interplay.base.checks import check_int, check_real, shown
-from interplay.codes.coded import code_comparison
-from interplay.codes.planes import make_bit_planes
 from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_TUPLES
 from interplay.compat.max_gains import asked_for_tuples, codes_of_same_levels, search_settings
-from interplay.engines.choice import SearchWork, check_engine, choose_engine
-from interplay.engines.tuple_formula import tuple_formula
-from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.classes import DecisionClasses, decision_classes, one_class
-from interplay.study.table import as_table
-from interplay.tuples.call import make_source
-from interplay.tuples.listing import Listing, value_matrix, whole_table
-from interplay.tuples.source import TupleSource
+from interplay.data.codes.coded import code_comparison
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.outcomes.classes import DecisionClasses, decision_classes, one_class
+from interplay.data.study.table import as_table
+from interplay.search.engines.choice import SearchWork, check_engine, choose_engine
+from interplay.search.engines.tuple_formula import tuple_formula
 
 #: Bytes that a list of tuples may take here; `interplay.interesting_tuples` can write longer ones to a file.
 _MAX_MEMORY = 8e9

@@ -12,7 +12,7 @@ from interplay.base.arguments import described_by
 from interplay.base.arrays import MAX_CONTRAST, IntArray
 from interplay.base.checks import check_int
 from interplay.compat.arguments import COMPAT_ARGUMENTS, check_seed
-from interplay.study.table import as_table
+from interplay.data.study.table import as_table
 
 #: Smallest number of draws made at a time.
 _DRAWS_AHEAD = 2**16

@@ -13,17 +13,17 @@ from interplay.base.arguments import described_by
 from interplay.base.arrays import MAX_LEVELS, DiscreteCodes, FloatArray, MaxGains
 from interplay.base.calls import taken_by
 from interplay.base.checks import check_int, check_list, check_real
-from interplay.codes.coded import code_comparison
-from interplay.codes.planes import make_bit_planes
 from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_MAXIMA, check_seed
 from interplay.compat.codes import range_for_test
-from interplay.engines.choice import SearchWork, check_engine, choose_engine
+from interplay.data.codes.coded import code_comparison
+from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.outcomes.classes import decision_classes
+from interplay.data.study.table import Table, as_table
+from interplay.search.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.search.plan import prepare_search
 from interplay.search.settings import SearchSettings, check_search_settings
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.classes import decision_classes
-from interplay.study.table import Table, as_table
 
 #: Largest number of cells of a tuple's table; every thread holds one table. The older package allows a quarter of this,
 #: 16 levels in 5D.

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import check_int, check_numbers
 from interplay.base.user_warnings import warn
-from interplay.statistics.lsq_fit import Bounds, check_bounds, fit_lsq
-from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, fit_null
+from interplay.infer.lsq_fit import Bounds, check_bounds, fit_lsq
+from interplay.infer.null_fit import MIN_REFERENCE_VARIABLES, fit_null
 
 
 @dataclass(frozen=True, eq=False)

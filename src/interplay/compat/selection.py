@@ -15,11 +15,11 @@ from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA
 from interplay.compat.contrast import gen_contrast_variables
 from interplay.compat.max_gains import search_settings, searched_gains
 from interplay.compat.p_values import fit_p_value
-from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, MIN_THRESHOLDS_FOR_EXP
-from interplay.statistics.p_values import ADJUST_METHODS, adjust, chi2_statistic, relevant_mask
-from interplay.study.comparisons import Comparison
-from interplay.study.outcomes.classes import decision_classes
-from interplay.study.table import as_table
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.outcomes.classes import decision_classes
+from interplay.data.study.table import as_table
+from interplay.infer.null_fit import MIN_REFERENCE_VARIABLES, MIN_THRESHOLDS_FOR_EXP
+from interplay.infer.p_values import ADJUST_METHODS, adjust, chi2_statistic, relevant_mask
 
 
 @described_by(COMPAT_ARGUMENTS | CUT_DATA)

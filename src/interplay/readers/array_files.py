@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.checks import shown
+from interplay.data.study.table import as_table
 from interplay.readers.target_column import TableAndOutcome, listed, meant
-from interplay.study.table import as_table
 
 
 def read_arrays(path: str | os.PathLike[str], target: str | None, drop: list[str]) -> TableAndOutcome:

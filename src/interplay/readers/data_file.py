@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from interplay.base.checks import check_choice, check_flag, check_path
+from interplay.data.study.table import Table, as_table
 from interplay.files.whole_file import is_special
 from interplay.readers.file_formats import FORMATS, READER_OPTIONS, AnyPath, FileFormat, Wanted
 from interplay.readers.joined import with_traits
 from interplay.readers.missing_target import MISSING_TARGET_CHOICES, with_known_target, without_rare_classes
 from interplay.readers.target_column import TableAndOutcome, split_frame, split_table
 from interplay.readers.zipped import unpacked
-from interplay.study.table import Table, as_table
 
 
 def read_data(

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from interplay.data.study.table import Table
 from interplay.readers.array_files import read_arrays
 from interplay.readers.csv_table import read_csv
 from interplay.readers.gct import read_gct
@@ -25,7 +26,6 @@ from interplay.readers.statistical import read_statistical
 from interplay.readers.target_column import TableAndOutcome, check_columns
 from interplay.readers.tenx_h5 import read_10x
 from interplay.readers.transposed import read_transposed
-from interplay.study.table import Table
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 

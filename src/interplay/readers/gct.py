@@ -9,9 +9,9 @@ from typing import IO, Any
 import numpy as np
 
 from interplay.base.checks import check_file, shown
+from interplay.data.study.table import Table, as_table
 from interplay.readers.header import check_names_apart
 from interplay.readers.text_file import TextFile, readable
-from interplay.study.table import Table, as_table
 
 _MISSING = ("", "NA", "na", "N/A", "NaN", "nan", "NULL", "-666")  # the last: of programs that write GCT 1.3
 

@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from interplay.base.checks import check_file, needing, reading
-from interplay.study.anndata_table import anndata_table, is_anndata
-from interplay.study.table import Table
+from interplay.data.study.anndata_table import anndata_table, is_anndata
+from interplay.data.study.table import Table
 
 
 def from_anndata(adata: Any, *, layer: str | None = None) -> Table:

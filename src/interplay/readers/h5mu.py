@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from interplay.base.checks import check_file, needing, reading, shown
-from interplay.study.anndata_table import anndata_table
-from interplay.study.table import Table
+from interplay.data.study.anndata_table import anndata_table
+from interplay.data.study.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,10 +9,10 @@ import numpy as np
 
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
+from interplay.data.study.subsets import ColumnSubset, RowSubset
+from interplay.data.study.table import Table, as_table
 from interplay.readers.header import id_column
 from interplay.readers.target_column import meant
-from interplay.study.subsets import ColumnSubset, RowSubset
-from interplay.study.table import Table, as_table
 
 if TYPE_CHECKING:
     import pandas as pd

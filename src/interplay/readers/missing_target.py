@@ -12,10 +12,10 @@ from interplay.base.arrays import IntArray
 from interplay.base.checks import check_choice, check_int, shown
 from interplay.base.problems import Problem, ProblemsError
 from interplay.base.user_warnings import warn
+from interplay.data.study.columns import Column, ColumnKind, decision_column
+from interplay.data.study.subsets import RowSubset
+from interplay.data.study.table import SAMPLES_LEFT_OUT, Table, as_table
 from interplay.readers.target_column import TableAndOutcome
-from interplay.study.columns import Column, ColumnKind, decision_column
-from interplay.study.subsets import RowSubset
-from interplay.study.table import SAMPLES_LEFT_OUT, Table, as_table
 
 MISSING_TARGET_CHOICES = ("error", "drop")
 

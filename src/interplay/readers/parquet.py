@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.base.checks import check_file, check_list, needing, reading, shown
-from interplay.study.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
-from interplay.study.table import Table, Values, Which, check_names, doubts_of
+from interplay.data.study.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
+from interplay.data.study.table import Table, Values, Which, check_names, doubts_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from interplay.study.number_texts import LabelDoubt
+    from interplay.data.study.number_texts import LabelDoubt
 
 #: Columns of labels are read when the file is opened, this many at a time.
 _COLUMNS_AT_ONCE = 64

@@ -10,9 +10,9 @@ import numpy as np
 
 from interplay.base.checks import shown
 from interplay.base.text import name_among
-from interplay.study.named_columns import without_named
-from interplay.study.subsets import ColumnSubset
-from interplay.study.table import Table
+from interplay.data.study.named_columns import without_named
+from interplay.data.study.subsets import ColumnSubset
+from interplay.data.study.table import Table
 
 #: X and y, to be given to `interplay.select`.
 TableAndOutcome: TypeAlias = tuple[Any, Any]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from interplay.base.checks import check_file, needing, reading, shown
-from interplay.study.table import Table, as_table, sound_sparse
+from interplay.data.study.table import Table, as_table, sound_sparse
 
 _WHAT = "an .h5 file of 10x Genomics that can be read"
 

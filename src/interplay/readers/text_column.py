@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.base.checks import shown
-from interplay.readers.written_dates import AmbiguousDatesError, look_like_dates, read_dates
-from interplay.study.columns import EXACT_FLOAT_LIMIT
-from interplay.study.number_texts import (
+from interplay.data.study.columns import EXACT_FLOAT_LIMIT
+from interplay.data.study.number_texts import (
     NUMBER_FORMATS,
     LabelDoubt,
     NumberFormat,
@@ -25,6 +24,7 @@ from interplay.study.number_texts import (
     stands_for_missing,
     tidy,
 )
+from interplay.readers.written_dates import AmbiguousDatesError, look_like_dates, read_dates
 
 if TYPE_CHECKING:
     import pandas as pd

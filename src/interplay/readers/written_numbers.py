@@ -14,9 +14,9 @@ import numpy as np
 
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
+from interplay.data.study.columns import EXACT_FLOAT_LIMIT
+from interplay.data.study.number_texts import POINT, NumberFormat
 from interplay.readers.text_column import TextColumn
-from interplay.study.columns import EXACT_FLOAT_LIMIT
-from interplay.study.number_texts import POINT, NumberFormat
 
 if TYPE_CHECKING:
     import pandas as pd

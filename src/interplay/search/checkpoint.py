@@ -17,13 +17,13 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_path, check_real
 from interplay.base.user_warnings import warn
-from interplay.engines.base import SearchInterrupted, TileShape
-from interplay.engines.searcher_counts import SearcherCounts, are_counts
 from interplay.files.archive import DamagedFile, FileFormat, read_undamaged, write_archive
 from interplay.files.lock import FileInUseError, alone_with
 from interplay.files.mapped_words import MappedWords
 from interplay.files.types import Check
 from interplay.files.whole_file import is_special, one_line, real_path
+from interplay.search.engines.base import SearchInterrupted, TileShape
+from interplay.search.engines.searcher_counts import SearcherCounts, are_counts
 
 #: Work that a crash can cost at most.
 SECONDS_BETWEEN_WRITES = 60.0

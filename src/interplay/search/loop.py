@@ -14,10 +14,10 @@ import numpy as np
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles, summed
 from interplay.base.checks import check_int, shown
 from interplay.base.progress import N_FINDS_SHOWN, ShowDone, part
-from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
-from interplay.engines.searcher_counts import SearcherCounts, add_counts
-from interplay.engines.sinks import Maxima, Rows, Sink
 from interplay.search.checkpoint import Checkpoint, SearchState, kept_at_interrupt
+from interplay.search.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
+from interplay.search.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.search.engines.sinks import Maxima, Rows, Sink
 
 #: Far more than there are tiles to share out.
 MAX_SHARDS = 10**6

@@ -12,18 +12,18 @@ import numpy as np
 
 from interplay.base.arrays import BitPlanes, BoolArray, MaxGains, TupleTiles
 from interplay.base.progress import Progress, show_progress
-from interplay.codes.coded import CodedComparison
-from interplay.codes.planes import planes_to_come, scores_of
-from interplay.engines.base import USUAL_TILES, Engine, TileShape
-from interplay.engines.choice import EngineChoice, SearchWork, choose_engine
-from interplay.engines.routing import tile_costs, tiles_too_large
-from interplay.engines.sinks import Maxima
+from interplay.data.codes.coded import CodedComparison
+from interplay.data.codes.planes import planes_to_come, scores_of
+from interplay.data.study.study import Study
+from interplay.data.study.table import Table
 from interplay.search.checkpoint import Checkpoint
+from interplay.search.engines.base import USUAL_TILES, Engine, TileShape
+from interplay.search.engines.choice import EngineChoice, SearchWork, choose_engine
+from interplay.search.engines.routing import tile_costs, tiles_too_large
+from interplay.search.engines.sinks import Maxima
 from interplay.search.loop import KeptTuples, Shard, TileLoop
 from interplay.search.settings import SearchSettings, check_workspace
 from interplay.search.tiles import make_tuple_tiles
-from interplay.study.study import Study
-from interplay.study.table import Table
 
 #: A tile should take no longer: threads and machines finish together, and little is lost where a search is cut short.
 _MAX_TILE_SECONDS = 5.0

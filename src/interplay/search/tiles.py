@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, TupleTiles
-from interplay.engines.base import TileShape
-from interplay.engines.routing import LANES, TRIPLE_BLOCK, max_block_size
+from interplay.search.engines.base import TileShape
+from interplay.search.engines.routing import LANES, TRIPLE_BLOCK, max_block_size
 
 #: Variables per small block, by dimensions: enough that work done once per block pays, few enough that counts of
 #: sub-tuples stay in cache and that there are tiles for many threads.

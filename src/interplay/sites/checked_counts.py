@@ -9,9 +9,9 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, places_of_each
 from interplay.base.checks import check_list
+from interplay.infer.interaction.survivors import may_be_significant
 from interplay.sites.plan import SitePlan
 from interplay.sites.site_counts import SiteCounts, read_counts, starts_of_tables
-from interplay.statistics.interaction.survivors import may_be_significant
 
 #: Tuples are listed by G² on the machine of the site; here it may differ by rounding.
 _NEAR = 1e-6

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from interplay.base.checks import check_choice, check_list, check_real, shown
-from interplay.results.combined import Combined
-from interplay.results.interactions import Interactions
-from interplay.results.saved import load
-from interplay.results.selection import Selection
+from interplay.infer.interaction.listed_p_values import LISTED_METHODS
+from interplay.infer.p_values import ADJUST_METHODS
+from interplay.show.results.combined import Combined
+from interplay.show.results.interactions import Interactions
+from interplay.show.results.saved import load
+from interplay.show.results.selection import Selection
 from interplay.sites.combined_interactions import combined_interactions
 from interplay.sites.combined_variables import combined_variables
-from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
-from interplay.statistics.p_values import ADJUST_METHODS
 
 
 def combine(

@@ -11,27 +11,27 @@ from typing import Any
 
 import numpy as np
 
+from interplay.ask.interaction.find import TestsOfScreen, wanted_tuples
+from interplay.ask.interaction.prospects import never_tested
+from interplay.ask.interaction.screen_limits import most_df
 from interplay.base.arrays import IntArray
 from interplay.base.jobs import resolve_n_jobs
 from interplay.base.progress import Progress, check_progress
-from interplay.codes.cuts import OutcomeCuts
-from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
-from interplay.interaction.find import TestsOfScreen, wanted_tuples
-from interplay.interaction.prospects import never_tested
-from interplay.interaction.screen_limits import most_df
-from interplay.results.interactions import Interactions
-from interplay.results.provenance import search_record
+from interplay.data.codes.cuts import OutcomeCuts
+from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
+from interplay.data.study.outcomes.classes import MIN_CLASS_SIZE, DecisionClasses
+from interplay.data.study.outcomes.targets import ClassTarget
+from interplay.data.study.strata import Strata
+from interplay.infer.interaction.interaction_test import g2_thresholds
+from interplay.infer.interaction.listed_p_values import adjust_listed
+from interplay.infer.interaction.survivors import may_be_significant
+from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.show.results.interactions import Interactions
+from interplay.show.results.provenance import search_record
 from interplay.sites.checked_counts import checked_counts
 from interplay.sites.plan import SitePlan, read_plan
 from interplay.sites.pooled_tables import PooledTables
 from interplay.sites.site_counts import SiteCounts
-from interplay.statistics.interaction.interaction_test import g2_thresholds
-from interplay.statistics.interaction.listed_p_values import adjust_listed
-from interplay.statistics.interaction.survivors import may_be_significant
-from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.study.outcomes.classes import MIN_CLASS_SIZE, DecisionClasses
-from interplay.study.outcomes.targets import ClassTarget
-from interplay.study.strata import Strata
 
 #: Thresholds are computed up to this number of degrees of freedom, as in the search of one table.
 _MAX_DF = 100_000

@@ -9,13 +9,13 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import shown
-from interplay.codes.cuts import VariableCuts, plain_label
-from interplay.results.combined import COMBINED_METHODS, Combined
-from interplay.results.interactions import Interactions
+from interplay.data.codes.cuts import VariableCuts, plain_label
+from interplay.infer.combined_studies import fixed_effect, summed_chi2
+from interplay.infer.interaction.listed_p_values import adjust_listed
+from interplay.infer.interaction.tuple_tests import METHODS, SPARSE
+from interplay.show.results.combined import COMBINED_METHODS, Combined
+from interplay.show.results.interactions import Interactions
 from interplay.sites.effect_scales import REACH
-from interplay.statistics.combined_studies import fixed_effect, summed_chi2
-from interplay.statistics.interaction.listed_p_values import adjust_listed
-from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE
 
 
 def combined_interactions(read: Sequence[Interactions], studies: list[str], settings: dict[str, Any]) -> Combined:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray
-from interplay.results.combined import COMBINED_METHODS, Combined
-from interplay.results.selection import Selection
+from interplay.infer.combined_studies import fixed_effect, summed_chi2
+from interplay.infer.p_values import adjust
+from interplay.show.results.combined import COMBINED_METHODS, Combined
+from interplay.show.results.selection import Selection
 from interplay.sites.effect_scales import effect_and_error, effect_scale
-from interplay.statistics.combined_studies import fixed_effect, summed_chi2
-from interplay.statistics.p_values import adjust
 
 
 def combined_variables(read: Sequence[Selection], studies: list[str], settings: dict[str, Any]) -> Combined:

@@ -7,14 +7,14 @@ from typing import Any
 
 from interplay.base.checks import check_choice, check_int, shown
 from interplay.base.seeds import resolve_seed
-from interplay.codes.coder import Discrete, make_coder
-from interplay.codes.cuts import VariableCuts, variable_cuts
+from interplay.data.codes.coder import Discrete, make_coder
+from interplay.data.codes.cuts import VariableCuts, variable_cuts
+from interplay.data.study.named_columns import take_named
+from interplay.data.study.outcomes.classes import decision_classes
+from interplay.data.study.outcomes.numbers import is_number
+from interplay.data.study.table import Table
 from interplay.sites.plan import MISSING_AT_SITES, SitePlan, checked_plan
 from interplay.sites.planned_column import PlannedColumn, column_of_levels, cut_column
-from interplay.study.named_columns import take_named
-from interplay.study.outcomes.classes import decision_classes
-from interplay.study.outcomes.numbers import is_number
-from interplay.study.table import Table
 
 
 def plan_sites(

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from interplay.ask.interaction.p_value_caps import PValueCaps, check_listed_method
+from interplay.ask.interaction.screen_limits import most_df
 from interplay.base.arrays import MAX_LEVELS, FloatArray
 from interplay.base.checks import check_choice, check_encodable, check_file, check_int, check_real, shown
 from interplay.base.text import tuples_in_words
-from interplay.codes.cuts import VariableCuts, plain_label
+from interplay.data.codes.cuts import VariableCuts, plain_label
 from interplay.files.whole_file import whole_file
-from interplay.interaction.p_value_caps import PValueCaps, check_listed_method
-from interplay.interaction.screen_limits import most_df
+from interplay.infer.interaction.site_shares import site_shares
 from interplay.sites.planned_column import PlannedColumn
-from interplay.statistics.interaction.site_shares import site_shares
 
 #: What the file is, in its first entry.
 _KIND = "plan of a search over sites"

@@ -12,7 +12,7 @@ import numpy as np
 
 from interplay.base.arrays import MAX_LEVELS
 from interplay.base.checks import check_encodable, shown
-from interplay.codes.cuts import VariableCuts, plain_label
+from interplay.data.codes.cuts import VariableCuts, plain_label
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, IntArray, places_of_each
-from interplay.codes.cuts import VariableCuts
-from interplay.engines.tables import TupleTables
+from interplay.data.codes.cuts import VariableCuts
+from interplay.search.engines.tables import TupleTables
 from interplay.sites.plan import SitePlan
 from interplay.sites.site_counts import SiteCounts, starts_of_tables
 

@@ -12,17 +12,17 @@ import numpy.typing as npt
 from interplay.base.arrays import BoolArray, CodeArray, IntArray
 from interplay.base.checks import shown
 from interplay.base.text import name_among
-from interplay.codes.coded import CodedComparison
-from interplay.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS, Coder
-from interplay.codes.cuts import NO_LEVEL, VariableCuts, plain_label
-from interplay.engines.tables import TupleTables
+from interplay.data.codes.coded import CodedComparison
+from interplay.data.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS, Coder
+from interplay.data.codes.cuts import NO_LEVEL, VariableCuts, plain_label
+from interplay.data.study.columns import Column, ColumnKind, check_length, decision_column
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.named_columns import take_named
+from interplay.data.study.outcomes.classes import DecisionClasses, check_not_missing
+from interplay.data.study.table import Table, as_table
+from interplay.search.engines.tables import TupleTables
 from interplay.search.settings import SearchSettings
 from interplay.sites.plan import SitePlan
-from interplay.study.columns import Column, ColumnKind, check_length, decision_column
-from interplay.study.comparisons import Comparison
-from interplay.study.named_columns import take_named
-from interplay.study.outcomes.classes import DecisionClasses, check_not_missing
-from interplay.study.table import Table, as_table
 
 #: Columns that are read at once.
 _READ_AT_ONCE = 64

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from interplay.ask.interaction.screen import screen_tuples
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_list, shown
 from interplay.base.progress import Progress, check_progress
 from interplay.base.text import tuples_in_words
-from interplay.engines.choice import AsEngine, check_engine
-from interplay.interaction.screen import screen_tuples
+from interplay.search.engines.choice import AsEngine, check_engine
 from interplay.sites.plan import SitePlan, read_plan
 from interplay.sites.site_data import make_site_data
 from interplay.sites.text_file import names_in_lines, read_lines, write_lines, written_name

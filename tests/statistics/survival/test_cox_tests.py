@@ -9,10 +9,10 @@ from scipy.stats import chi2, kstest
 
 import r_survival as r
 from full_models import full_model
-from interplay.models.cox import fit_cox, martingale_residuals
-from interplay.statistics.survival.cox_score_test import CoxScoreTest
-from interplay.statistics.survival.cox_test import hazard_ratios, nested_cox_test
-from interplay.study.outcomes.times import Survival
+from interplay.data.models.cox import fit_cox, martingale_residuals
+from interplay.data.study.outcomes.times import Survival
+from interplay.infer.survival.cox_score_test import CoxScoreTest
+from interplay.infer.survival.cox_test import hazard_ratios, nested_cox_test
 
 
 def drawn(n=300, p=20, seed=0, *, ties=False):
@@ -85,7 +85,7 @@ class TestScoreTest:
         time, event, design, scores, _ = drawn(ties=True)
         test = CoxScoreTest(time, event, design=design)
         found = test.of(scores)
-        monkeypatch.setattr("interplay.statistics.survival.cox_score_test._BLOCK_NUMBERS", 900)
+        monkeypatch.setattr("interplay.infer.survival.cox_score_test._BLOCK_NUMBERS", 900)
         assert test.of(scores, n_threads=2).chi2 == pytest.approx(found.chi2, rel=1e-12)
         assert test.of(scores * 1e4 + 1e5).statistic == pytest.approx(found.statistic, rel=1e-6)
         assert test.of(scores[:0]).chi2.shape == (0,)

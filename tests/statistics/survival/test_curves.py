@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import chi2, kstest
 
 import r_survival as r
-from interplay.statistics.survival.kaplan_meier import kaplan_meier
-from interplay.statistics.survival.log_rank import log_rank
+from interplay.infer.survival.kaplan_meier import kaplan_meier
+from interplay.infer.survival.log_rank import log_rank
 
 
 @pytest.mark.parametrize(("name", "entry"), [("plain", None), ("entry", r.entry)])

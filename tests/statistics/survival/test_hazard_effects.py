@@ -7,11 +7,11 @@ import pytest
 from scipy.stats import chi2
 
 import r_survival as r
-from interplay.models.cox import fit_cox
-from interplay.statistics.survival.concordance import concordance
-from interplay.statistics.survival.cox_test import hazard_ratios, nested_cox_test
-from interplay.statistics.survival.hazard_effects import hazard_effects
-from interplay.statistics.survival.proportional_hazards import proportional_hazards_test
+from interplay.data.models.cox import fit_cox
+from interplay.infer.survival.concordance import concordance
+from interplay.infer.survival.cox_test import hazard_ratios, nested_cox_test
+from interplay.infer.survival.hazard_effects import hazard_effects
+from interplay.infer.survival.proportional_hazards import proportional_hazards_test
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

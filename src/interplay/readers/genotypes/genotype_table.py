@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from interplay.base.arguments import arguments_in
 from interplay.base.arrays import IntArray
+from interplay.data.study.columns import ColumnKind
+from interplay.data.study.table import MISSING_WHOLE, Table, Values, Which
 from interplay.readers.genotypes.choice import chosen_numbers, chosen_variants
 from interplay.readers.genotypes.genotype_file import GenotypeFile
 from interplay.readers.genotypes.hard_calls import Codes
 from interplay.readers.genotypes.people import is_unknown
 from interplay.readers.genotypes.quality import check_limits, good_variants
-from interplay.study.columns import ColumnKind
-from interplay.study.table import MISSING_WHOLE, Table, Values, Which
 
 #: Arguments that the readers of genotypes share.
 READER_ARGUMENTS = arguments_in(

@@ -1,0 +1,15 @@
+"""The ways in: calls, estimators and commands. Each question has a room; no room imports another.
+
+::
+
+    selection/      which variables carry information?         `select`, `search_shard`, `merge_parts`
+    interaction/    which tuples act together?                 `interactions`, `merge_interactions`
+    gains/          the largest gain of each variable          `max_information_gain`
+    tuples/         lists of tuples above a threshold          `interesting_tuples`
+    planning/       how many samples does an interaction need? `power`
+    relabelings.py  a search + relabelings of samples → maxima of each relabeling
+    estimators/     the same as transformers of scikit-learn
+    cli/            the same as commands
+
+A room asks the floors below: data (a study), search (an engine, a sink), infer (p-values), show (a result).
+"""

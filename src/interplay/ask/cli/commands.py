@@ -1,0 +1,48 @@
+"""The group of all commands of `interplay`, and the run of one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+from click.shell_completion import shell_complete
+
+from interplay.ask.cli.bench import bench
+from interplay.ask.cli.combine import combine
+from interplay.ask.cli.completion import COMPLETE_VARIABLE, completion
+from interplay.ask.cli.demo import demo
+from interplay.ask.cli.errors import EXIT_CODES
+from interplay.ask.cli.info import info
+from interplay.ask.cli.interactions import interactions
+from interplay.ask.cli.merge import merge
+from interplay.ask.cli.power import power
+from interplay.ask.cli.report import report
+from interplay.ask.cli.run import run
+from interplay.ask.cli.site import site
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EXIT_CODES)
+@click.version_option(package_name="interplay", message="%(prog)s %(version)s")
+def commands() -> None:
+    """Find the variables that are informative about an outcome, alone or together with others.
+
+    \b
+    interplay run data.csv --target outcome -k 2 --report report.html
+    interplay demo
+    """  # noqa: D301 - click looks for that character
+
+
+for command in (run, interactions, power, merge, combine, site, report, demo, bench, info, completion):
+    commands.add_command(command)
+
+
+def run_command() -> Any:
+    """Run the command that the arguments ask for."""
+    asked_by_shell = os.environ.get(COMPLETE_VARIABLE)
+    if asked_by_shell:  # the Tab key
+        return shell_complete(commands, {}, "interplay", COMPLETE_VARIABLE, asked_by_shell)
+    # Not commands.main(), which handles errors and closed pipes in its own way.
+    with commands.make_context("interplay", sys.argv[1:]) as context:
+        return commands.invoke(context)

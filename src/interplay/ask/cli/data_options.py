@@ -1,0 +1,83 @@
+"""Options on how to read a file, for every command that reads one."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from textwrap import wrap
+from typing import Any
+
+import click
+
+from interplay.ask.cli.options import option
+from interplay.readers.file_formats import FORMATS
+from interplay.readers.genotypes.choice import MULTIALLELIC_CHOICES, SEX_CHROMOSOME_CHOICES
+from interplay.readers.missing_target import MISSING_TARGET_CHOICES
+
+#: Options whose values go to `read_data` under the same names.
+DATA_OPTIONS = (
+    option("--target", metavar="COLUMN", help="The column with the outcome."),
+    option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated."),
+    option("--delimiter", metavar="CHARACTER",
+           help="Delimiter of text files.  [default: inferred from the header]"),
+    option("--decimal", metavar="CHARACTER",
+           help="Decimal sign of text files.  [default: inferred for each column]"),
+    option("--na-values", metavar="TEXT", multiple=True,
+           help="A text or number that stands for a missing value, beside NA, ?, empty cells and the like; may "
+           "be repeated."),
+    option("--keep-na-values", metavar="TEXT", multiple=True,
+           help="A text such as None or NA that is a value, and not a missing one; may be repeated."),
+    option("--missing-target", type=click.Choice(list(MISSING_TARGET_CHOICES)), default="error",
+           help="Samples without a target: refuse the file, or leave them out."),
+    option("--min-class", type=int, metavar="N",
+           help="Leave out the samples of classes with fewer than N samples."),
+    option("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
+    option("--transpose", is_flag=True, help="Each row of a text file or spreadsheet is a variable."),
+    option("--target-file", metavar="FILE",
+           help="A second file with the target of each sample, joined by the names of the samples."),
+    option("--sample-id", metavar="COLUMN",
+           help="With --target-file: the column with the names of the samples.  [default: row names, or the "
+           "first column]"),
+    option("--region", metavar="CHR:FROM-TO", multiple=True,
+           help="Genotypes: only variants of this chromosome, or of this part of it; may be repeated."),
+    option("--min-maf", type=float, metavar="SHARE",
+           help="Genotypes: leave out variants whose rarer allele is rarer than this."),
+    option("--max-missing", type=float, metavar="SHARE",
+           help="Genotypes: leave out variants with more missing genotypes than this."),
+    option("--min-info", type=float, metavar="R2",
+           help="Genotypes: leave out variants imputed with less certainty (r² of dosages) than this."),
+    option("--hard-call-threshold", type=float, metavar="DISTANCE",
+           help="Genotypes: a dosage of at most this distance from 0, 1 or 2 is a genotype, any other is missing. "
+           " [default: 0.1, or the genotypes of a .pgen file]"),
+    option("--multiallelic", type=click.Choice(list(MULTIALLELIC_CHOICES)),
+           help="Genotypes: refuse variants with more than two alleles (default), or leave them out."),
+    option("--sex-chromosomes", type=click.Choice(list(SEX_CHROMOSOME_CHOICES)),
+           help="Genotypes: refuse variants of X, Y and MT (default), leave them out, or take them as they are."),
+    option("--sample-file", metavar="FILE",
+           help="Genotypes: the .psam, .fam or .sample file of the people.  [default: the one beside the file]"),
+    option("--layer", metavar="NAME", help="Single cells: a layer of the file instead of its matrix."),
+    option("--modality", metavar="NAME", help="Single cells: a modality of MuData, or a type of features of 10x."),
+)  # fmt: skip
+
+#: Default values, which the record of a run leaves out.
+_PLAIN: tuple[Any, ...] = (None, False, [], "error")
+
+
+def take_data_arguments(values: dict[str, Any]) -> dict[str, Any]:
+    """Take the values of these options out of the values of a command, as arguments of `read_data`."""
+    taken = {name: values.pop(name) for name in (str(option.name) for option in DATA_OPTIONS)}
+    taken["region"] = taken["region"] or None
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in taken.items()}
+
+
+def to_record(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments for the record of a run, with None for defaults."""
+    return {name: None if value in _PLAIN else value for name, value in arguments.items()}
+
+
+def files_in_words() -> str:
+    """Return the formats of files for the help: one paragraph per format, in two columns."""
+    lines = ["\b", "DATA is a file; its extension gives the format:"]
+    for known in FORMATS:
+        rows = zip_longest(wrap(" ".join(known.endings), 17), wrap(known.in_words, 60), fillvalue="")
+        lines += [f"  {endings:17}  {words}".rstrip() for endings, words in rows]
+    return "\n".join([*lines, "Results replace existing files. Each is written as a whole, after the search.", "", ""])

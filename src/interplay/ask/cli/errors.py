@@ -1,0 +1,198 @@
+"""Errors → one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import click
+
+from interplay.ask.cli.words import as_options, in_options
+from interplay.base.problems import ProblemsError
+from interplay.files.whole_file import one_line
+from interplay.search.engines.base import SearchInterrupted
+
+OK = 0
+BAD_INPUT = 2
+NOT_DONE = 3
+BUG = 70
+INTERRUPTED = 128 + 2
+NO_READER = 128 + 13
+TERMINATED = 128 + 15
+
+EXIT_CODES = """\b
+Exit codes:
+  0    done
+  2    bad usage or bad input; the message says what to do
+  3    the result could not be written (no space left), or memory or threads ran out
+  70   an error in interplay itself; INTERPLAY_TRACEBACK=1 shows where
+  130  interrupted (Ctrl-C); 143: terminated; 141: the reader of the output closed the pipe
+"""
+
+
+#: Messages of Python and C++ if the system refuses a thread.
+_NO_THREAD = ("can't start new thread", os.strerror(errno.EAGAIN))
+
+
+#: Errors of the system where output cannot be written.
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF)
+
+
+class ClosedStdout(io.TextIOBase):
+    """Stands for a standard output that was closed before the command began (``>&-``): no text can be written."""
+
+    def write(self, _: str) -> int:
+        raise OSError(errno.EBADF, "it is closed")
+
+
+class NotWrittenError(Exception):
+    """A result that could not be written, with the reason in one line."""
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Turn errors of writing results into NotWrittenError, apart from errors in the input."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise NotWrittenError(_cannot_write(error)) from None
+
+
+def exit_code_of(command: Callable[[], Any]) -> int:
+    """Run a command, print an error as one line, and return the exit code."""
+    signals: list[int] = []
+
+    def end(number: int, _: Any) -> None:
+        signals.append(number)
+        raise KeyboardInterrupt  # so that half-written files are removed
+
+    with suppress(ValueError, AttributeError):  # not in the main thread
+        signal.signal(signal.SIGTERM, end)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, end)
+    if sys.stdout is None:
+        sys.stdout = ClosedStdout()
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            command()
+            _flush_stdout()
+        return OK
+    except BrokenPipeError:
+        _forget_stdout()
+        return NO_READER
+    except (KeyboardInterrupt, click.Abort) as error:
+        return _stopped(error, signals)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except Exception as error:
+        if os.environ.get("INTERPLAY_TRACEBACK"):
+            traceback.print_exc()
+        code, message = _described(error)
+        if code == BUG and signals:  # the interrupt of an import leaves modules half imported, and may be swallowed
+            return _stopped(error, signals)
+        if "\n" not in message:  # the help is printed in full
+            n_problems = len(error.problems) if isinstance(error, ProblemsError) else 1
+            message = _shortened(message, 800 * n_problems)
+        if code == NOT_DONE:
+            _forget_stdout()
+        _say(message)
+        return code
+
+
+def _stopped(error: BaseException, signals: list[int]) -> int:
+    """Say how far an interrupted command came, and return the exit code."""
+    terminated = signal.SIGTERM in signals
+    far, then = "", "nothing was written"
+    if isinstance(error, SearchInterrupted):
+        far = f" after {error.done:.1%} of the search"
+        if error.kept_in is not None:
+            then = f"the same command goes on from {error.kept_in!r}"
+        elif error.not_kept is not None:
+            then = f"the checkpoint is as it was last written ({error.not_kept})"
+    _say(f"{'Terminated' if terminated else 'Interrupted'}{far}; {then}.")
+    return TERMINATED if terminated else INTERRUPTED
+
+
+def _described(error: Exception) -> tuple[int, str]:
+    if isinstance(error, click.UsageError):
+        if type(error).__name__ == "NoArgsIsHelpError":
+            return BAD_INPUT, error.format_message()
+        command = "interplay" if error.ctx is None else error.ctx.command_path
+        return BAD_INPUT, f"Error: {_joined(error.format_message())} (see '{command} --help')"
+    if isinstance(error, click.ClickException):
+        return BAD_INPUT, f"Error: {_joined(error.format_message())}"
+    if isinstance(error, NotWrittenError):
+        return NOT_DONE, f"Error: {error}"
+    if isinstance(error, MemoryError):
+        return NOT_DONE, "Error: not enough memory: lower --dimensions, --n-contrast or --jobs, or use fewer variables"
+    if isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM:
+        return NOT_DONE, f"Error: {_cannot_write(error)}"
+    if isinstance(error, OSError):
+        return BAD_INPUT, f"Error: {one_line(error)}"
+    if isinstance(error, ValueError | TypeError | ImportError):
+        return BAD_INPUT, f"Error: {in_options(_joined(str(error)))}{_to_go_on(error)}"
+    if isinstance(error, RuntimeError) and str(error) in _NO_THREAD:
+        return NOT_DONE, (
+            "Error: the system gives no thread: lower --jobs, or raise the limits of memory and processes (ulimit -v, "
+            "ulimit -u)"
+        )
+    return BUG, (
+        f"Error: {type(error).__name__}: {_joined(str(error))} (an error in interplay itself: please report it, with "
+        "what INTERPLAY_TRACEBACK=1 shows)"
+    )
+
+
+def _cannot_write(error: OSError) -> str:
+    """Return the message with the name of the file, or of standard output."""
+    said = one_line(error)
+    if said.startswith("cannot write"):
+        return said
+    return f"cannot write {'standard output: ' if error.filename is None else ''}{said}"
+
+
+def _to_go_on(error: Exception) -> str:
+    """Return the options that accept all problems of a file, to be typed."""
+    accepting = error.accepting() if isinstance(error, ProblemsError) else {}
+    return f". To go on, add: {as_options(accepting)}" if accepting else ""
+
+
+def _joined(message: str) -> str:
+    return " ".join(message.split())
+
+
+def _shortened(message: str, longest: int) -> str:
+    """Leave out the middle of a message that quotes a name or number of thousands of characters."""
+    return message if len(message) <= longest else f"{message[:200]} … {message[-200:]}"
+
+
+def _say(message: str) -> None:
+    with suppress(OSError, ValueError):  # stderr may be closed
+        click.echo(message, err=True)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(f"Warning: {in_options(_joined(str(message)))}")
+
+
+def _flush_stdout() -> None:
+    """Flush stdout while an error can still be reported, which is impossible at the end of the process."""
+    if sys.stdout is not None:
+        with writing():
+            sys.stdout.flush()
+
+
+def _forget_stdout() -> None:
+    """Redirect stdout, which cannot be written, to the null device."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,244 @@
+"""Output files of a command: their options, checks before the search, and the writing after it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from interplay.ask.cli.config import record_command, use_config
+from interplay.ask.cli.errors import ClosedStdout, NotWrittenError, writing
+from interplay.ask.cli.options import option
+from interplay.ask.cli.words import summary_in_options
+from interplay.files.whole_file import check_writable
+from interplay.infer.clumps import DEFAULT_R2
+from interplay.infer.linkage import FLOOR
+from interplay.show.results.clump_table import check_r2
+from interplay.show.results.table_file import check_table_ending, table_bytes, write_table
+
+if TYPE_CHECKING:
+    from interplay.ask.cli.expected_work import ExpectedWork
+    from interplay.ask.selection.part import Part
+    from interplay.show.results.combined import Combined
+    from interplay.show.results.interactions import Interactions
+    from interplay.show.results.selection import Selection
+
+Write = Callable[[str], Any]
+
+OUTPUT_OPTIONS = (
+    option("--out", metavar="FILE",
+           help="Write the table of the result: .csv, .tsv, .parquet or .json; - is stdout."),
+    option("--format", "format_", type=click.Choice(["csv", "tsv", "json"]),
+           help="Print the table to stdout in this format."),
+    option("--report", metavar="FILE", help="Write an HTML report."),
+    option("--save", metavar="FILE", help="Save the whole result, for `interplay report` and interplay.load()."),
+)  # fmt: skip
+CLUMP_OPTION = option(
+    "--clump", type=float, default=DEFAULT_R2, metavar="R2",
+    help="Take finds whose members have at least this r² with those of a stronger one as one signal, in summary, "
+    "report and network.",
+)  # fmt: skip
+QUIET_OPTION = option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
+#: Options of commands that run a search.
+SEARCH_OPTIONS = (
+    *OUTPUT_OPTIONS,
+    option("--shard", metavar="I/N",
+           help="Search only the I-th of N parts; save it with --save, for `interplay merge`."),
+    option("--config", metavar="FILE", is_eager=True, callback=use_config, help="Take settings from a TOML file."),
+    option("--write-config", "config_out", metavar="FILE", help="Write the settings of this run to a TOML file."),
+    option("--dry-run", is_flag=True, help="Only measure and print how much time and memory the search takes."),
+    QUIET_OPTION,
+)  # fmt: skip
+
+#: Options that do not decide the result. Repeated, some of them would overwrite files.
+_NOT_REPEATED = {
+    "out", "format_", "report", "save", "config", "config_out", "checkpoint", "progress", "quiet", "dry_run",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where the result of a command goes: to files, and to stdout.
+
+    Attributes
+    ----------
+    out, format_, report, save, config_out : str or None
+        Values of the options; `config_out` is the file of --write-config.
+    quiet : bool
+        Whether to print only requested results.
+    clump : float or None
+        The r² of --clump.
+    """
+
+    out: str | None
+    format_: str | None
+    report: str | None
+    save: str | None
+    quiet: bool
+    config_out: str | None
+    clump: float | None = None
+
+    @classmethod
+    def taken_from(cls, values: dict[str, Any]) -> Outputs:
+        """Take the values of these options out of the values of all options of a command."""
+        return cls(**{field.name: values.pop(field.name, None) for field in fields(cls)})
+
+    def check(self, inputs: Sequence[str | None], *, checkpoint: str | None = None, shard: str | None = None) -> None:
+        """Refuse options that contradict each other and files that cannot be written, before the search.
+
+        `inputs` are the files that the command reads, which no result may replace.
+        """
+        if self.format_ is not None and self.out not in (None, "-"):
+            raise click.UsageError(
+                "--format is for the table on stdout: leave it out, because the file extension of --out gives the "
+                "format"
+            )
+        if self.clump is not None:
+            check_r2(self.clump, FLOOR, name="--clump")
+        if shard is not None:
+            self._check_shard(shard)
+        files = {
+            "out": None if self.out == "-" else self.out,
+            "report": self.report,
+            "save": self.save,
+            "write-config": self.config_out,
+            "checkpoint": checkpoint,
+        }
+        check_files({name: path for name, path in files.items() if path is not None}, inputs)
+
+    def _check_shard(self, shard: str) -> None:
+        """Refuse outputs of a whole result with --shard, which computes only a part."""
+        from interplay.search.loop import Shard
+
+        Shard.parse(shard)
+        if self.save is None:
+            raise click.UsageError("--shard computes a part of a result: name a file for it with --save")
+        not_yet = {"out": self.out, "format": self.format_, "report": self.report, "write-config": self.config_out}
+        for name, value in not_yet.items():
+            if value is not None:
+                raise click.UsageError(
+                    f"--{name} needs the whole result: use it with `interplay merge`, not with --shard"
+                )
+
+    def write(
+        self,
+        found: Selection | Interactions | Combined,
+        *,
+        data: str | None,
+        dropped: Sequence[str],
+        record: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write a result to files, with the command that repeats it, and the table or a summary to stdout.
+
+        `record` has the settings of a search as the user gave them; the seed may have been drawn.
+        """
+        drawn = {} if record is None else {"random_state": found.settings["random_state"]}
+        repeats = _repeated_command(click.get_current_context(), **drawn)
+        found = found.with_source(file=data, dropped=dropped, command=repeats)
+        if self.clump is not None:
+            from interplay.show.results.combined import Combined
+
+            found = found if isinstance(found, Combined) else found.with_clumps(self.clump)
+        files: dict[str, tuple[str | None, Write]] = {
+            "save": (self.save, found.save),
+            "out": (None if self.out == "-" else self.out, lambda path: write_table(found.table, path)),
+            "report": (self.report, found.to_html),
+            "write-config": (self.config_out, lambda path: _record({**(record or {}), **drawn}, path)),
+        }
+        wanted = {name: (path, write) for name, (path, write) in files.items() if path is not None}
+        _write_all(wanted, quiet=self.quiet)
+        if self.out == "-" or self.format_ is not None:
+            _to_stdout(table_bytes(found.table, self.format_ or "csv"))
+        elif not self.quiet and not (wanted and isinstance(sys.stdout, ClosedStdout)):
+            click.echo(summary_in_options(found.summary()))
+
+    def write_part(self, part: Part | Interactions) -> None:
+        """Write the part of a result that one shard found."""
+        _write_all({"save": (str(self.save), part.save)}, quiet=self.quiet)
+
+    def show_work(
+        self, work: ExpectedWork, *, record: Mapping[str, Any], shard: str | None, notes: Sequence[str] = ()
+    ) -> None:
+        """Print the work that --dry-run measured, as text or JSON; write the settings for --write-config."""
+        if self.format_ == "json":
+            click.echo(json.dumps(work.to_dict(), indent=1))
+        else:
+            share = [] if shard is None else [f"shard    {shard}: an equal share of these tuples and this time"]
+            click.echo("\n".join([work.summary(), *share, *notes]))
+        if self.config_out is not None:
+            _record(record, self.config_out)
+
+
+def _record(settings: Mapping[str, Any], path: str) -> None:
+    record_command(path, str(click.get_current_context().command.name), settings)
+
+
+def check_files(outputs: Mapping[str, str], inputs: Sequence[str | None], *, of_table: str = "out") -> None:
+    """Refuse files that cannot be written, or are inputs too; the ending of the file `of_table` names a format."""
+    taken = {os.path.realpath(path): path for path in inputs if path is not None and path != "-"}
+    for name, path in outputs.items():
+        if os.path.realpath(path) in taken and not path.startswith("/dev/"):
+            raise click.UsageError(f"--{name} {path!r} is also used for something else: name another file")
+        taken[os.path.realpath(path)] = path
+        if name == of_table:
+            check_table_ending(path)
+        check_writable(path)
+
+
+def _write_all(writers: dict[str, tuple[str, Write]], *, quiet: bool) -> None:
+    """Write as many of the results as possible, and report all failures at the end."""
+    problems = []
+    for name, (path, write) in writers.items():
+        try:
+            with writing():
+                write(path)
+            if not quiet:
+                click.echo(f"{name}: {path}", err=True)
+        except NotWrittenError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise NotWrittenError("; ".join(problems))
+
+
+def _to_stdout(content: bytes) -> None:
+    with writing():
+        sys.stdout.flush()
+        if hasattr(sys.stdout, "buffer"):
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        else:  # a replacement of stdout that takes text only
+            sys.stdout.write(content.decode())
+
+
+def _repeated_command(context: click.Context, **decided: Any) -> str:
+    """Return the line that repeats a command, with the values that were `decided` during the run (the seed).
+
+    Options with default values are left out; options from a file of settings are written out.
+    """
+    words = context.command_path.split()
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        is_given = context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
+        if name in _NOT_REPEATED or not (is_given or name in decided):
+            continue
+        words += _words(parameter, decided.get(name, context.params.get(name)))
+    return shlex.join(words)
+
+
+def _words(parameter: click.Parameter, value: Any) -> list[str]:
+    if value is None:
+        return []
+    values = [str(entry) for entry in (value if isinstance(value, list | tuple) else [value])]
+    if isinstance(parameter, click.Argument):
+        return values
+    option = max(parameter.opts, key=len)  # --seed rather than -s: longer, and clear
+    if isinstance(value, bool):
+        return [option] if value else list(parameter.secondary_opts[:1])
+    return [word for entry in values for word in (option, entry)]

@@ -1,0 +1,70 @@
+"""`interplay run`: a file → the relevant variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from interplay.ask.cli.all_problems import accepting, all_problems_at_once, check_selection_data
+from interplay.ask.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
+from interplay.ask.cli.errors import EXIT_CODES
+from interplay.ask.cli.help_groups import GroupedCommand
+from interplay.ask.cli.options import SELECT_OPTIONS, select_arguments
+from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
+from interplay.ask.cli.times import TIME_OPTIONS, check_times
+from interplay.readers.data_file import read_data
+
+
+@click.command(
+    cls=GroupedCommand,
+    epilog=files_in_words() + EXIT_CODES,
+    params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *SELECT_OPTIONS, CLUMP_OPTION, *SEARCH_OPTIONS],
+)
+def run(
+    data: str, time: str | None, event: str | None, shard: str | None, config: str | None, dry_run: bool, **values: Any
+) -> None:
+    """Find the variables in the file DATA that are informative about the outcome.
+
+    Without --out or --format, a summary goes to stdout. Progress and notes go to stderr.
+    """
+    outputs = Outputs.taken_from(values)
+    outputs.check(
+        [data, config, values["target_file"], values["sample_file"]], checkpoint=values["checkpoint"], shard=shard
+    )
+    how_to_read = take_data_arguments(values)
+    arguments = select_arguments(values)
+    if outputs.quiet:
+        arguments["progress"] = False
+    check_times(how_to_read["target"], time, event)
+    record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **arguments}
+
+    def read(accepted: dict[str, Any]) -> tuple[Any, Any]:
+        X, y = read_data(data, **accepting(how_to_read | {"target": how_to_read["target"] or time}, accepted))
+        return X, y if event is None else (y, event)
+
+    def check(accepted: dict[str, Any]) -> None:
+        check_selection_data(*read(accepted), **accepting(arguments, accepted))
+
+    with all_problems_at_once(check, data=data):
+        X, y = read({})
+        if dry_run:
+            from interplay.ask.cli.expected_work import expected_work
+            from interplay.search.loop import Shard
+
+            work = expected_work(X, y, **arguments, shard=None if shard is None else Shard.parse(shard))
+            outputs.show_work(work, record=record, shard=shard)
+            return
+
+        if shard is not None:
+            from interplay.ask.selection.shards import search_shard
+
+            seed = arguments["random_state"]
+            part = search_shard(X, y, shard=shard, **arguments | {"random_state": 0 if seed is None else seed})
+            outputs.write_part(part)
+            return
+
+        from interplay.ask.selection.call import select
+
+        found = select(X, y, **arguments)
+    outputs.write(found, data=data, dropped=how_to_read["drop"], record=record)

@@ -1,0 +1,326 @@
+"""MDFSSelector: select() as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from interplay.ask.estimators.callbacks import CallbackSupport, fit_tasks, with_callbacks
+from interplay.ask.estimators.fit_samples import FIT_ARGUMENTS, checked_fit, fit_samples
+from interplay.ask.estimators.input import (
+    SHARED_CONSTRAINTS,
+    checked_table,
+    collected,
+    refuse_few_variables,
+    tags_of_input,
+    with_own_types,
+)
+from interplay.ask.estimators.kept import KeptVariables, kept_variables
+from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
+from interplay.ask.selection.call import select
+from interplay.ask.selection.dimensions import Dimensions, resolve_dimensions
+from interplay.base.arguments import ARGUMENTS, described_by
+from interplay.base.arrays import BoolArray, FloatArray
+from interplay.data.codes.coder import MISSING_CHOICES, Discrete
+from interplay.data.study.table import Table
+from interplay.infer.null_fit import FITS
+from interplay.infer.p_values import ADJUST_METHODS
+from interplay.show.results.selection import Selection
+
+if TYPE_CHECKING:
+    from interplay.base.progress import Progress
+    from interplay.search.engines.base import Engine
+
+
+@described_by(SELECTION_ARGUMENTS | {"null_fit": SELECTION_ARGUMENTS["fit"], "engine": ARGUMENTS["engine"]})
+class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
+    """Keep the variables that are informative about the outcome, alone or together with others.
+
+    This is `select` as a scikit-learn transformer.
+
+    Parameters
+    ----------
+    dimensions
+        ...
+
+        X must have at least this many variables.
+    null_fit
+        ...
+
+        `select` calls this argument `fit`, which is the name of a method in an estimator.
+    decision
+        ...
+
+        The selector serves classifiers and regressors alike.
+    missing
+        ...
+
+        With "error", infinite values are refused too, as in scikit-learn.
+    min_features : int
+        Keep at least this many variables. If fewer are relevant, the most significant of the others are kept too, so
+        that `transform` never returns an empty table, which would break a pipeline in cross-validation. 0 keeps
+        relevant variables only.
+    max_features : int, optional
+        Keep at most this many of the relevant variables: those with the smallest p-values, and among equal p-values
+        those with the larger gain. Variables that are not relevant are never kept, unless `min_features` asks for them.
+    redundancy : float, optional
+        Keep one of each group of redundant relevant variables: from the most to the least significant, a variable is
+        left out if its association with a variable that is kept is at least this, for example 0.9. The association of
+        two numbers is their absolute rank correlation, that of a number and labels the correlation ratio of the ranks,
+        and that of labels Cramér's V. None keeps all.
+    short_list : bool
+        Keep the short list only: relevant variables that are each relevant given the others
+        (``result_.short_list``), chosen from one of each group of redundant variables. With `max_features`, the first
+        of these.
+    engine : {"auto", "cpu", "cuda", "dask"} or Engine
+        ...
+
+        "dask" uses the current Dask client. A client itself is refused, because scikit-learn could not copy it.
+    ...
+
+    Attributes
+    ----------
+    result_ : Selection
+        The result of `select`: ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
+    support_ : (n_features,) bool
+        Which variables are kept.
+    left_out_ : dict
+        Why each of the other variables is left out, by name: not relevant, redundant with one that is kept, not in the
+        short list, or beyond `max_features`.
+    gains_ : (n_features,) float64
+        Maximum information gain of each variable; with several searches (`dimensions`, `multiclass`), that of the most
+        significant one.
+    p_values_ : (n_features,) float64
+        Before adjustment for the number of variables; ``result_.p_adjusted`` holds the adjusted ones.
+    n_features_in_ : int
+        Number of variables in `fit`.
+    feature_names_in_ : (n_features,) object
+        Names of these variables; defined only if all names of columns are text.
+
+    See Also
+    --------
+    select : The same as a function.
+
+    Notes
+    -----
+    Dataframes (pandas, polars, pyarrow) are read column by column, and each column keeps its type: numbers, bools, text
+    or categories. `transform` returns an array, or, after ``set_output(transform="pandas")`` or ``"polars"``, a frame
+    whose columns keep their types.
+
+    If no variable is relevant, `transform` warns and returns a table without columns, unless `min_features` is at least
+    1. A class with a single sample is left out with a warning, because cross-validation may leave such a class in a
+    fold; `select` refuses it.
+
+    Examples
+    --------
+    Two variables that are informative only together:
+
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from interplay import MDFSSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 20))
+    >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
+    >>> selector = MDFSSelector(random_state=0).fit(X, y)
+    >>> selector.get_feature_names_out()
+    array(['x3', 'x11'], dtype=object)
+    >>> selector.transform(X).shape
+    (400, 2)
+    >>> model = make_pipeline(selector, DecisionTreeClassifier(random_state=0)).fit(X, y)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "dimensions": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), "array-like"],
+        "discretizations": [Interval(Integral, 1, None, closed="left")],
+        "range_": [Interval(Real, 0, 1, closed="both"), None],
+        "pseudocount": [Interval(Real, 0, 1e6, closed="both")],
+        "n_contrast": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "p_adjust": [StrOptions(set(ADJUST_METHODS))],
+        "null_fit": [StrOptions(set(FITS))],
+        "arms": ["array-like", None],
+        "multiclass": [StrOptions({"joint", "ovo", "ovr"})],
+        "permutations": ["boolean", None],
+        "missing": [StrOptions(set(MISSING_CHOICES))],
+        "min_features": [Interval(Integral, 0, None, closed="left")],
+        "max_features": [Interval(Integral, 1, None, closed="left"), None],
+        "redundancy": [Interval(Real, 0, 1, closed="right"), None],
+        "short_list": ["boolean"],
+        **SHARED_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        dimensions: Dimensions = "auto",
+        divisions: int = 1,
+        discretizations: int = 1,
+        range_: float | None = None,
+        pseudocount: float = 0.25,
+        n_contrast: int | str = "auto",
+        p_adjust: str = "holm",
+        level: float = 0.05,
+        null_fit: str = "auto",
+        arms: Sequence[str] | None = None,
+        decision: str = "auto",
+        decision_divisions: int | None = None,
+        scale: str = "ranks",
+        multiclass: str = "joint",
+        permutations: bool | None = None,
+        n_permutations: int = 199,
+        discrete: Discrete = "auto",
+        missing: str = "auto",
+        min_features: int = 0,
+        max_features: int | None = None,
+        redundancy: float | None = None,
+        short_list: bool = False,
+        random_state: Any = None,
+        engine: str | Engine = "auto",
+        n_jobs: int | None = None,
+        progress: Progress = None,
+    ) -> None:
+        arguments = dict(locals())
+        del arguments["self"]
+        for name, value in arguments.items():
+            setattr(self, name, value)
+
+    # Set by fit().
+    result_: Selection
+    support_: BoolArray
+    gains_: FloatArray
+    p_values_: FloatArray
+    n_features_in_: int
+    _kept: KeptVariables
+
+    @with_callbacks
+    @described_by(FIT_ARGUMENTS)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        strata: Any = None,
+        groups: Any = None,
+        covariates: Any = None,
+        offset: Any = None,
+        entry: Any = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Find the relevant variables.
+
+        Parameters
+        ----------
+        ...
+
+        Returns
+        -------
+        MDFSSelector
+            Itself.
+        """
+        self._validate_params()
+        beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset, "entry": entry}
+        X = checked_fit(X, y, beside, fit_params)
+        table = self._checked_table(X, y)
+        samples = fit_samples(X, table, y, beside, decision=self.decision, decision_divisions=self.decision_divisions)
+        settings = self.get_params(deep=False)
+        settings["fit"] = settings.pop("null_fit")
+        bounds = {name: settings.pop(name) for name in ("min_features", "max_features", "redundancy", "short_list")}
+        if self.redundancy is not None:
+            settings["redundancy"] = self.redundancy
+        tasks = fit_tasks(self, X, y)
+        if tasks is not None:
+            settings["progress"] = tasks.show
+        result = select(samples.table, samples.y, **samples.beside, **settings)
+        if tasks is not None:
+            tasks.end()
+
+        self.result_ = result
+        self._kept = kept_variables(result, samples.table, **bounds)
+        self.support_ = self._kept.support
+        # The table has the gain in the best of several runs, but takes long to make for a million variables.
+        self.gains_ = result.gains.gain if len(result.runs) == 1 else result.table["gain"].to_numpy()
+        self.p_values_ = result.p_value
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return X with the selected variables only.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_features)
+            With the variables that `fit` saw.
+
+        Returns
+        -------
+        (n_samples, n_selected) array, sparse matrix, or the frame that `set_output` asks for
+        """
+        check_is_fitted(self)
+        X = collected(X)
+        # SelectorMixin keeps the kinds of columns from pandas to pandas, but would make an array of a polars frame.
+        if _stays_polars(self, X) and self.support_.any():
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return X.select([X.columns[v] for v in np.flatnonzero(self.support_)])
+        return super().transform(with_own_types(X))
+
+    @property
+    def left_out_(self) -> dict[str, str]:
+        """Why each variable that is not kept is left out, by name."""
+        check_is_fitted(self)
+        return self._kept.left_out(self.result_)
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self.support_
+
+    def _checked_table(self, X: Any, y: Any) -> Table:
+        table = checked_table(self, X, y)
+        self._check_bounds(table.n_vars)
+        largest, _ = resolve_dimensions(self.dimensions, self.arms, table.n_vars)
+        refuse_few_variables(self.dimensions, largest if isinstance(largest, int) else max(largest), table.n_vars)
+        return table
+
+    def _check_bounds(self, n_vars: int) -> None:
+        if self.max_features is not None and self.min_features > self.max_features:
+            raise ValueError(
+                f"min_features={self.min_features} must not be larger than max_features={self.max_features}: change one"
+            )
+        if self.min_features > n_vars:
+            raise ValueError(
+                f"min_features={self.min_features} needs as many variables, and X has n_features={n_vars}: lower it"
+            )
+
+    def _repr_html_inner(self) -> str:
+        """Return the diagram of parameters and, once fitted, the summary of the result."""
+        diagram: str = super()._repr_html_inner()
+        return diagram + self.result_._repr_html_() if self.__sklearn_is_fitted__() else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # By default any attribute that ends in an underscore marks a fitted estimator, and range_ ends in one.
+        return hasattr(self, "result_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = tags_of_input(super().__sklearn_tags__(), allows_missing=self.missing != "error")
+        tags.transformer_tags.preserves_dtype = ["float64", "float32", "int64", "int32"]
+        return tags
+
+
+def _stays_polars(estimator: MDFSSelector, X: Any) -> bool:
+    """Say whether X is a polars frame, and `set_output` or the global configuration asks for one."""
+    import narwhals.stable.v2 as nw
+
+    asked_for = _get_output_config("transform", estimator)["dense"]
+    return asked_for == "polars" and bool(nw.dependencies.is_polars_dataframe(X))

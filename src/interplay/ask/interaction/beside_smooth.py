@@ -1,0 +1,90 @@
+"""Significant tuples of cut numbers → a second test of each, beside smooth effects of the numbers themselves.
+
+Effects that add up in two numbers do not add up in their levels where the numbers are skewed or correlated: how high a
+number is within a level then depends on the other number. Natural splines in the model take this effect up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from interplay.ask.interaction.tuple_samples import tuple_samples
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.jobs import map_in_threads
+from interplay.data.codes.coded import CodedComparison
+from interplay.data.codes.coder import Coder
+from interplay.data.models.splines import spline_columns
+from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
+from interplay.infer.interaction.tuple_tests import TupleTests
+
+#: Tests of the search, statistics and degrees of freedom of second tests → their p-values.
+PValues = Callable[[TupleTests, FloatArray, IntArray], FloatArray]
+
+#: Splines that are kept, in bytes.
+_MAX_KEPT_BYTES = 1 << 28
+
+
+def beside_smooth(
+    coded: CodedComparison,
+    tested: TupleTests,
+    rows: IntArray,
+    p_values: PValues,
+    *,
+    level: float,
+    omit_missing: bool = False,
+    coding: str = "levels",
+    n_threads: int = 1,
+) -> TupleTests:
+    """Fill in the p-values beside smooth effects of some rows; members are numbered as in `coded`."""
+    is_cut = ~coded.coder.is_discrete
+    rows = rows[is_cut[tested.tuples[rows]].any(axis=1)]
+    if not len(rows):
+        return tested
+    splines = _Splines(coded.coder)
+    outcome = coded.comparison.outcome
+    again = tested.chosen(rows)
+    splines.make(np.unique(again.tuples), n_threads)
+
+    def test(place: int) -> tuple[tuple[float, int], tuple[float, int] | None]:
+        members, d = again.tuples[place], int(again.discretization[place])
+        samples = tuple_samples(coded, members, d, omit_missing=omit_missing, coding=coding)
+        of_members = [splines.of(v)[samples.known] if is_cut[v] else None for v in members.tolist()]
+        return smooth_test(
+            outcome,
+            samples.levels,
+            of_members,
+            known=samples.known,
+            stratum=samples.stratum,
+            dosages=samples.dosages,
+            model=coded.comparison.model,
+        )
+
+    found = map_in_threads(test, range(len(rows)), n_threads)
+    p = p_values(again, np.array([one[0][0] for one in found]), np.array([one[0][1] for one in found]))
+    log_p = tested.smooth_log_p.copy()
+    log_p[rows] = smooth_log_p(p, [other for _, other in found], level)
+    return replace(tested, smooth_log_p=log_p)
+
+
+class _Splines:
+    """Columns of splines of variables, made once while they fit into memory."""
+
+    def __init__(self, coder: Coder) -> None:
+        self._coder = coder
+        self._kept: dict[int, FloatArray] = {}
+
+    def make(self, variables: IntArray, n_threads: int) -> None:
+        """Make the splines of the first of these variables, as many as are kept."""
+        some = [v for v in variables.tolist() if not self._coder.is_discrete[v]]
+        some = some[: _MAX_KEPT_BYTES // max(32 * self._coder.table.n_samples, 1)]
+        self._kept = dict(zip(some, map_in_threads(self._made, some, n_threads), strict=True))
+
+    def of(self, variable: int) -> FloatArray:
+        """Return the columns of a variable, (n_samples, n_columns)."""
+        return self._kept[variable] if variable in self._kept else self._made(variable)
+
+    def _made(self, variable: int) -> FloatArray:
+        return spline_columns(self._coder.values(slice(variable, variable + 1))[0].astype(np.float64))

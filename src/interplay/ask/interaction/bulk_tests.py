@@ -1,0 +1,146 @@
+"""Tuples taken at random → whether their tests follow their distribution under chance, before any is believed.
+
+Interactions are few. Where very many tuples of different places in the table seem to interact a little, something that
+all share is behind it: populations that differ in the outcome and in most columns, relatives, batches. The tests of the
+same tuples for permuted labels say what chance gives: χ² of sparse tables is no yardstick.
+
+Where chromosomes are known, less is needed: variants of different chromosomes have no reason to be correlated but
+populations, relatives and batches. If they are, and the outcome follows their principal components, so do false pairs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.ask.interaction.task import InteractionTask
+from interplay.ask.interaction.tests import Tables, log_p_of, tuple_tables
+from interplay.ask.relabelings import permuted_outcomes
+from interplay.base.arrays import FloatArray
+from interplay.data.codes.coded import CodedComparison
+from interplay.data.study.clustered_samples import known_subjects
+
+#: Variables and tuples that are taken, and samples that correlations are from. Of fewer variables nothing is said.
+_N_VARIABLES, _N_TUPLES, _N_ROWS, _FEWEST_VARIABLES = 300, 2000, 2000, 60
+
+#: No two of the variables have a larger squared correlation: shadows of one interaction are many.
+_MAX_R2 = 0.2
+
+#: More tuples than chance gives must have p below the quantile, by so many standard deviations, and χ² be so many times
+#: as large.
+_QUANTILE, _DEVIATIONS, _MIN_INFLATION = 0.25, 5.0, 1.1
+
+#: Mean squared correlations of variants of different chromosomes, in units of chance and in standard deviations, from
+#: which on there is structure; components that the outcome may follow, and up to which p-value it does.
+_MIN_EXCESS, _EXCESS_DEVIATIONS, _N_COMPONENTS, _MAX_P = 1.25, 6.0, 5, 1e-3
+#: More values of an outcome are compared by their ranks, fewer one by one.
+_MANY_VALUES = 10
+
+_BY_STRUCTURE = (
+    "populations, relatives or batches pass for interactions; give principal components as covariates= (--covariate "
+    "PC1 …), strata=, groups= of families (--groups family) or offset="
+)
+
+
+def doubts(task: InteractionTask, coded: CodedComparison, tables: Tables) -> dict[str, Any]:
+    """Return entries of the provenance: "inflation", λ, where it is told, and why no tuple is called significant."""
+    study = task.study
+    is_given = task.offsets is not None or any(
+        given is not None for given in (study.strata, study.groups, study.design.offset)
+    )
+    name = None if is_given else known_subjects(study.table, study.compared, list(study.named))
+    if name is not None:
+        return {
+            "doubt": f"samples of one {name!r} are not independent of each other, and y depends on it: give "
+            f"groups={name!r} (--groups {name}), strata= or offset="
+        }
+    excess = None if is_given or study.design.covariates is not None else _excess(task)
+    if excess is not None:
+        return {
+            "doubt": f"variants of different chromosomes are correlated, {excess:.1f} times as much as by chance, "
+            f"and y follows their principal components: {_BY_STRUCTURE}"
+        }
+    inflation = None if task.shard is not None or task.offsets is not None else _inflation(task, coded, tables)
+    if inflation is None:
+        return {}
+    return {
+        "inflation": inflation,
+        "doubt": f"tests of tuples taken at random are inflated (λ = {inflation:.2f}): {_BY_STRUCTURE}",
+    }
+
+
+def _excess(task: InteractionTask) -> float | None:
+    """Return how correlated variants of different chromosomes are, in units of chance, where the outcome follows it."""
+    from scipy.stats import f as f_distribution
+    from scipy.stats import rankdata
+
+    table = task.study.table
+    if table.positions is None or table.n_vars < _FEWEST_VARIABLES:
+        return None
+    variables = np.sort(np.random.RandomState(0).permutation(table.n_vars)[:_N_VARIABLES])
+    chromosome = np.array([table.positions[v][0] for v in variables.tolist()])
+    scaled = _scaled(table.columns(variables)[:, :_N_ROWS])
+    n = scaled.shape[1]
+    r2 = ((scaled @ scaled.T) ** 2)[chromosome[:, np.newaxis] < chromosome]
+    if len(r2) < _N_VARIABLES or n < 10 * _N_COMPONENTS:
+        return None
+    excess = float(r2.mean() * (n - 1))
+    if excess < _MIN_EXCESS or excess - 1 < _EXCESS_DEVIATIONS * np.sqrt(2 / len(r2)):
+        return None
+    components = np.linalg.svd(scaled, full_matrices=False)[2][:_N_COMPONENTS]
+    labels = task.study.compared.exchanged[:n]
+    values = np.unique(labels)
+    targets = [labels == value for value in values] if len(values) <= _MANY_VALUES else [rankdata(labels)]
+    smallest = 1.0
+    for target in targets:
+        left = target - np.mean(target)
+        share = float(((components @ left) ** 2).sum() / max(float(left @ left), 1e-300))
+        f = share / (1 - min(share, 1 - 1e-12)) * (n - 1 - _N_COMPONENTS) / _N_COMPONENTS
+        smallest = min(smallest, float(f_distribution.sf(f, _N_COMPONENTS, n - 1 - _N_COMPONENTS)) * len(targets))
+    return excess if smallest < _MAX_P else None
+
+
+def _inflation(task: InteractionTask, coded: CodedComparison, tables: Tables) -> float | None:
+    """Return λ, the median of χ² over that for permuted labels; None where it is that of chance, or is not known.
+
+    Columns that are cut interact by the cutting alone, about which other tests say more.
+    """
+    from scipy.special import chdtri
+
+    coder, comparison = coded.coder, coded.comparison
+    n_vars, k = coder.table.n_vars, task.settings.dimensions
+    if n_vars < _FEWEST_VARIABLES or not coder.is_discrete.all():
+        return None
+    stream = np.random.RandomState(0)
+    variables = np.sort(stream.permutation(n_vars)[:_N_VARIABLES])
+    scaled = _scaled(coder.table.columns(variables)[:, :_N_ROWS])
+    r2 = np.tril((scaled @ scaled.T) ** 2, -1)
+    kept: list[int] = []
+    for v in range(len(variables)):
+        if not (r2[v, kept] > _MAX_R2).any():
+            kept.append(v)
+    if len(kept) < _FEWEST_VARIABLES:
+        return None
+    places = np.sort([stream.permutation(kept)[:k] for _ in range(_N_TUPLES)], axis=1)
+    tuples = variables[np.unique(places, axis=0)]
+    relabeled = next(permuted_outcomes(comparison, n_permutations=1, seed=0), None)
+    if relabeled is None:
+        return None
+    by_chance = tuple_tables(coded, omit_missing=task.omits_missing, outcome=relabeled, coding=task.coding)
+    p, expected = (np.exp(log_p_of(one[0], tuples)) for one in (tables, by_chance))
+    below, usual = ((each < _QUANTILE).mean() for each in (p, expected))
+    error = np.sqrt((below * (1 - below) + usual * (1 - usual)) / len(tuples))
+    medians = [float(np.median(chdtri(1, np.clip(each, 1e-300, 1.0)))) for each in (p, expected)]
+    if medians[1] <= 0 or below - usual < _DEVIATIONS * error or medians[0] < _MIN_INFLATION * medians[1]:
+        return None
+    return medians[0] / medians[1]
+
+
+def _scaled(columns: Any) -> FloatArray:
+    """Return columns, (n, n_samples), centred and of length 1; missing values have the mean."""
+    values = np.asarray(columns, dtype=np.float64)
+    known = ~np.isnan(values)
+    mean = np.where(known, values, 0.0).sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    left = np.where(known, values - mean, 0.0)
+    return np.asarray(left / np.maximum(np.sqrt((left**2).sum(axis=1, keepdims=True)), 1e-300))

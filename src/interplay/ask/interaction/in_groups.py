@@ -1,0 +1,224 @@
+"""Interactions of samples that belong to groups: p-values from permutations of whole groups' labels.
+
+Samples of one group are alike, so that no χ² distribution and no exact test of independent samples holds. Here χ², or
+the p-value of F for numbers, only ranks tuples. A tuple's adjusted p-value is the share of relabelings in which *any*
+tuple of the search ranks as high (Westfall and Young's single-step minP), its own p-value the share in which the tuple
+itself does.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from math import exp, log
+
+import numpy as np
+
+from interplay.ask.interaction.beside_smooth import beside_smooth
+from interplay.ask.interaction.find import named_result, shown_outcome
+from interplay.ask.interaction.in_model import in_model
+from interplay.ask.interaction.product_screen import check_products
+from interplay.ask.interaction.relabeled_screen import RankedTuples, RelabeledScreen
+from interplay.ask.interaction.task import InteractionTask
+from interplay.ask.interaction.tests import Tables, log_p_of, make_tuple_tests, tuple_tables
+from interplay.ask.relabelings import about_relabelings, allowed_relabelings, permuted_outcomes
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.chi_squared import chi2_of_log_tail
+from interplay.base.progress import Progress, ShowDone, part, show_progress
+from interplay.data.codes.coded import CodedComparison, code_comparison
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.outcomes.targets import Target
+from interplay.infer.interaction.interaction_test import chi2_log_tail
+from interplay.infer.interaction.tuple_tests import METHODS, TupleTests
+from interplay.infer.permutations.step_down import fewest_relabelings
+from interplay.search.engines.base import SearchInterrupted
+from interplay.search.engines.choice import EngineChoice
+from interplay.search.settings import SearchSettings
+from interplay.show.results.interactions import Interactions
+from interplay.show.results.provenance import search_record
+
+#: p-values this close, relative to the size of their logarithms, are equal: those of relabelings that only rename the
+#: classes are, but for what their fits leave.
+_TOLERANCE = 1e-8
+
+#: Tuples that can be listed: each is counted again in every relabeling, for its own p-value.
+_MAX_LISTED = 10_000
+
+
+def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Progress) -> Interactions:
+    """Search all tuples of the family, in the data and in each relabeling, and list the tuples of `task.caps`."""
+    started = time.perf_counter()
+    settings, caps, comparison = task.search_settings, task.caps, task.comparison
+    coded = code_comparison(comparison, settings, n_threads=choice.n_threads)
+    check_products(coded, task.coding, settings.dimensions)
+    omit_missing, n_permutations = task.omits_missing, task.n_permutations
+    screen = RelabeledScreen(coded, settings, choice, family=task.family, omit_missing=omit_missing, coding=task.coding)
+    relabeled = _Relabeled(comparison, caps.level, n_permutations=n_permutations, seed=settings.random_state)
+    n_screens = relabeled.n_planned + 2
+    what = f"{settings.dimensions}D, {relabeled.n_planned} permutations"
+    observed: RankedTuples | None = None
+    with show_progress(progress, n_tuples=max(n_screens * screen.n_tuples, 1.0), what=what) as shown_done:
+        show = part(shown_done)  # a screen that is made again with a wider cap tells nothing until it is as far
+        try:
+            observed = screen.smallest(comparison.outcome, caps.top or 1, show=show)
+            smallest = relabeled.smallest_log_p(screen, observed.log_p[:1], show)
+            if caps.top is None:
+                observed = _significant(screen, comparison.outcome, smallest, caps.level)
+            counter = _Counter(coded, settings, omit_missing=omit_missing, coding=task.coding)
+            shown, shown_tables = shown_outcome(task, coded, counter.observed)
+            listed = counter.tested(observed, shown_tables)
+            if comparison.model is not None:
+                listed = in_model(listed, shown, omit_missing=omit_missing, coding=task.coding)
+            own = relabeled.own_p_values(counter, observed.tuples)
+            if show is not None:
+                show(n_screens * screen.n_tuples)
+        except KeyboardInterrupt:
+            raise SearchInterrupted(observed, relabeled.n_done / n_screens) from None
+    tested = listed.with_fields(
+        log_p=np.log(own),
+        # Where the search of relabelings stopped early, these are of fewer.
+        p_adjusted=np.maximum(_share_reached(smallest, observed.log_p), own),
+        method=np.full(len(listed), METHODS.index("permutations"), dtype=np.int64),
+        # Intervals, and tests beside, are those of independent samples.
+        **{name: np.full(len(listed), np.nan) for name in listed.words.of_independent},
+    )
+
+    def judge(_: TupleTests, chi2: FloatArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Compare the rest of a G² with the smallest p-values of relabelings, as the search does."""
+        log_p = np.minimum(chi2_log_tail(chi2, df) + log(settings.discretizations), 0.0)
+        p = _share_reached(smallest, log_p)
+        return p, p
+
+    def p_values(again: TupleTests, chi2: FloatArray, df: IntArray) -> FloatArray:
+        return judge(again, chi2, df)[0]
+
+    if comparison.model is not None:
+        # The full model has the last word: its statistic is ranked among those of relabelings.
+        of_model = judge(tested, _chi2(listed), listed.df)[0]
+        tested = replace(tested, p_adjusted=np.maximum(tested.p_adjusted, of_model))
+    tested = beside_smooth(
+        shown,
+        tested,
+        np.flatnonzero(tested.is_significant(caps.level)),
+        p_values,
+        level=caps.level,
+        omit_missing=omit_missing,
+        coding=task.coding,
+        n_threads=choice.n_threads,
+    ).smooth_judged(np.asarray, caps.level)
+    about = about_relabelings(comparison, n_permutations=n_permutations)
+    return named_result(
+        task,
+        tested,
+        shown,
+        shown_tables,
+        settings=task.recorded_settings() | {"n_permutations": n_permutations},
+        provenance={
+            **task.study.record(n_threads=choice.n_threads),
+            **search_record(screen.engine.describe(), screen.searched, started=started),
+            "groups": about | {"permutations_done": len(smallest)},
+        },
+    )
+
+
+def _chi2(listed: TupleTests) -> FloatArray:
+    """Return the statistic of each tuple on the scale of χ²."""
+    if listed.words.corrected:
+        return listed.statistic
+    return np.array(
+        [chi2_of_log_tail(log_p, df) if df else 0.0 for log_p, df in zip(listed.log_p, listed.df, strict=True)]
+    )
+
+
+class _Relabeled:
+    """The relabelings of the samples, and what they say of tuples."""
+
+    def __init__(self, comparison: Comparison, level: float, *, n_permutations: int, seed: int) -> None:
+        self._comparison, self._level = comparison, level
+        self._drawn = {"n_permutations": n_permutations, "seed": seed}
+        self.n_planned = allowed_relabelings(comparison).n_used(n_permutations)
+        self.n_done = 0
+
+    def smallest_log_p(self, screen: RelabeledScreen, observed: FloatArray, show: ShowDone | None) -> FloatArray:
+        """Return the smallest p-value of each relabeling, as logarithms; fewer where nothing can be significant.
+
+        Each screen begins with a cap that all before would have needed. As many are always searched as a p-value of
+        the level needs, so that "not significant" does not rest on one or two.
+        """
+        found = np.empty(0)
+        fewest = fewest_relabelings(self._level, self.n_planned)
+        for number, outcome in enumerate(permuted_outcomes(self._comparison, **self._drawn)):
+            is_decided = (1 + _reached(found, observed).sum()) / (self.n_planned + 1) >= self._level
+            if len(observed) == 0 or (is_decided and number >= fewest):
+                break
+            best = screen.smallest(
+                outcome,
+                begin=exp(found.max()) if len(found) else 1.0,
+                show=part(show, (number + 1) * screen.n_tuples),
+            )
+            found = np.append(found, best.log_p if len(best.log_p) else 0.0)
+            self.n_done = number + 2
+        return found
+
+    def own_p_values(self, counter: _Counter, tuples: IntArray) -> FloatArray:
+        """Return the share of all relabelings in which each of these tuples has as small a p-value."""
+        if len(tuples) == 0:
+            return np.empty(0)
+        observed = counter.log_p(self._comparison.outcome, tuples)
+        n_reached = np.zeros(len(tuples), dtype=np.int64)
+        for outcome in permuted_outcomes(self._comparison, **self._drawn):
+            n_reached += _reached(counter.log_p(outcome, tuples), observed)
+        return np.asarray((1 + n_reached) / (1 + self.n_planned))
+
+
+class _Counter:
+    """Counts some tuples again, for any classes of the samples."""
+
+    def __init__(self, coded: CodedComparison, settings: SearchSettings, *, omit_missing: bool, coding: str) -> None:
+        self._coded, self._settings, self._omit_missing, self._coding = coded, settings, omit_missing, coding
+        self.observed = tuple_tables(coded, omit_missing=omit_missing, coding=coding)
+
+    def tables(self, outcome: Target) -> Tables:
+        """Return the tables of tuples for each discretisation."""
+        if outcome is self._coded.comparison.outcome:
+            return self.observed
+        return tuple_tables(self._coded, omit_missing=self._omit_missing, outcome=outcome, coding=self._coding)
+
+    def log_p(self, outcome: Target, tuples: IntArray) -> FloatArray:
+        """Return the smallest p-value of χ², or F, over the discretisations, as logarithms."""
+        return np.asarray(np.min([log_p_of(one, tuples) for one in self.tables(outcome)], axis=0))
+
+    def tested(self, ranked: RankedTuples, tables: Tables) -> TupleTests:
+        """Test tuples as if samples were independent, for G², effects and gains; in their order."""
+        settings = self._settings
+        if len(ranked.tuples) == 0:
+            return TupleTests.none(self._coded.comparison.shown.outcome.words.kind, settings.dimensions)
+        tested = make_tuple_tests(
+            tables,
+            [ranked.tuples[ranked.discretization == d] for d in range(settings.discretizations)],
+            max_p=1.0,
+            bootstrap_below=0.0,
+            seed=settings.random_state,
+        )
+        return tested.chosen(tested.rows_of(ranked.tuples))
+
+
+def _reached(relabeled: FloatArray, observed: FloatArray) -> BoolArray:
+    """Say where p-values of relabelings are as small as the observed ones; all are logarithms."""
+    return np.asarray(relabeled <= observed + _TOLERANCE * np.maximum(1.0, np.abs(observed)))
+
+
+def _share_reached(smallest: FloatArray, log_p: FloatArray) -> FloatArray:
+    """Return adjusted p-values: the share of labelings, the observed one among them, with one as small anywhere."""
+    n_reached = np.array([_reached(smallest, np.array(one)).sum() for one in log_p], dtype=np.int64)
+    return np.asarray((1 + n_reached) / (1 + len(smallest)))
+
+
+def _significant(screen: RelabeledScreen, outcome: Target, smallest: FloatArray, level: float) -> RankedTuples:
+    """Return all tuples whose adjusted p-value is below the significance level."""
+    n_allowed = int(np.sum((1 + np.arange(len(smallest) + 1)) / (1 + len(smallest)) < level)) - 1
+    # With none allowed, the first few were enough to see that nothing is significant.
+    caps = np.concatenate([[0.0], np.exp(np.sort(smallest)), [1.0]])
+    found = screen.up_to(outcome, float(caps[n_allowed + 1]))
+    kept = _share_reached(smallest, found.log_p) < level
+    return RankedTuples(found.tuples[kept], found.discretization[kept], found.log_p[kept])

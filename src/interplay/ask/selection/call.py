@@ -1,0 +1,120 @@
+"""select(): arguments → study → searches → null fits → p-values → Selection."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
+from interplay.ask.selection.dimensions import Dimensions
+from interplay.ask.selection.holdout import with_holdout
+from interplay.ask.selection.runs import search_selection
+from interplay.ask.selection.significance import selection_from
+from interplay.ask.selection.stability import check_halves, search_halves
+from interplay.ask.selection.task import check_selection
+from interplay.base.arguments import described_by
+from interplay.base.calls import checked
+from interplay.base.progress import Progress
+from interplay.data.codes.coder import Discrete
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, handing_over
+from interplay.search.engines.choice import AsEngine
+from interplay.show.results.selection import Selection
+
+
+@described_by(SELECTION_ARGUMENTS)
+def select(
+    X: Any,
+    y: Any,
+    *,
+    dimensions: Dimensions = "auto",
+    divisions: int = 1,
+    discretizations: int = 1,
+    range_: float | None = None,
+    pseudocount: float = 0.25,
+    n_contrast: int | str = "auto",
+    p_adjust: str = "holm",
+    level: float = 0.05,
+    fit: str = "auto",
+    arms: Sequence[str] | None = None,
+    decision: str = "auto",
+    decision_divisions: int | None = None,
+    scale: str = "ranks",
+    multiclass: str = "joint",
+    strata: Any = None,
+    groups: Any = None,
+    order: Any = None,
+    permutations: bool | None = None,
+    n_permutations: int = 199,
+    covariates: Any = None,
+    offset: Any = None,
+    entry: Any = None,
+    stability: int | None = None,
+    discrete: Discrete = "auto",
+    missing: str = "auto",
+    redundancy: float = 0.8,
+    holdout: float | int | None = None,
+    random_state: Any = None,
+    engine: AsEngine = "auto",
+    n_jobs: int | None = None,
+    progress: Progress = None,
+    checkpoint: AsCheckpoint = None,
+) -> Selection:
+    """Find the variables that are informative about an outcome, alone or together with others.
+
+    Variables are tested alone, given other strong variables, in all pairs and in all triples. Each variable gets one
+    p-value over all of these, the way in which it was found, and its partners. With `dimensions` a number, only tuples
+    of that size are searched, and the p-value compares the maximum information gain of a variable with those of
+    contrast variables (permuted copies).
+
+    Parameters
+    ----------
+    ...
+
+    Returns
+    -------
+    Selection
+        The result: ``.relevant``, ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import interplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 20))
+    >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
+    >>> result = interplay.select(X, y, random_state=0)
+    >>> sorted(result.relevant)
+    ['x11', 'x3']
+    >>> result.table.loc[3, ["found", "partners"]].to_list()
+    ['in pairs', ('x11',)]
+    """
+    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
+    started = time.perf_counter()
+    kept = as_checkpoint(checkpoint)
+    if random_state is None and kept is not None:
+        arguments["random_state"] = kept.seed
+    task, held_out = task_of(**arguments).parts()
+    if task.n_subsamples:
+        check_halves(task)
+    found = search_selection(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept)
+    with handing_over(lambda: found.runs[-1].gains, checkpoint=kept):
+        result = selection_from(
+            found.runs,
+            names=list(task.study.table.names),
+            settings=found.task.settings,
+            provenance=found.record(started),
+            data=found,
+            checkpoint=kept,
+        )
+    if task.n_subsamples:
+        with handing_over(lambda: result, checkpoint=kept):
+            of_halves = search_halves(found.task, engine=engine, n_jobs=n_jobs, progress=progress)
+        result = replace(result, stability=of_halves, settings=result.settings | {"stability": task.n_subsamples})
+    return result if held_out is None else with_holdout(result, held_out)
+
+
+#: Checks arguments of `select`; an argument that is not given has the default of `select`.
+task_of = partial(checked, select, check_selection)

@@ -1,0 +1,176 @@
+"""A selection and the data it was made from → what explains and checks its relevant variables.
+
+Correlations between them, the tuples that explain them, tests, counts and curves of these, and cautions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from interplay.ask.interaction.tests import Tables, kept_counts, tuple_tables
+from interplay.ask.selection.best_tuples import explain
+from interplay.ask.selection.cautions import find_cautions, warn_of_cautions
+from interplay.ask.selection.runs import SearchedSelection
+from interplay.ask.selection.selected_tuples import adjusted_tests, make_selected_tests
+from interplay.ask.selection.short_list import make_short_list
+from interplay.ask.selection.variable_effects import variable_effects
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.data.codes.coded import CodedComparison
+from interplay.data.codes.cuts import OutcomeCuts, VariableCuts, outcome_cuts, variable_cuts
+from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
+from interplay.data.study.outcomes.outcome import Outcome
+from interplay.data.study.outcomes.times import Survival
+from interplay.data.study.table import Table
+from interplay.infer.linkage import Linkage, make_linkage
+from interplay.infer.survival.survival_curves import SurvivalCurves, tuple_curves
+from interplay.show.results.run import Run, are_compared_by_rank
+from interplay.show.results.selection import Selection
+from interplay.show.results.variable_replication import found_test
+
+#: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
+_MAX_CORRELATED = 3000
+
+
+def explained(found: Selection, data: SearchedSelection) -> Selection:
+    """Add correlations, tuples that explain, their tests and counts, curves, cautions, effects, a short list."""
+    task = data.task
+    runs: list[Run] = []
+    counted: list[TupleCounts] = []
+    curves: list[SurvivalCurves] = []
+    n_sizes = len(found.runs) // len(task.comparisons)
+    for number, comparison in enumerate(task.comparisons):
+        # One comparison after the other, so that its codes, planes and tables serve the runs of all sizes.
+        numbers = range(number * n_sizes, (number + 1) * n_sizes)
+        involved = _involved(found, numbers)
+        searched = data.coded.of(comparison, involved)
+        coded = searched if comparison.shown is comparison else data.coded.of(comparison.shown, involved)
+        tables = tuple_tables(coded) if len(involved) else []
+        tested = tables
+        if len(involved) and task.settings.omits_missing and coded.has_missing_level.any():
+            tested = tuple_tables(coded, omit_missing=True)
+        for run in numbers:
+            runs.append(_explained_run(found, run, data, searched, coded, tested))
+            cells = list(_best_counts(found, run, coded, tables))
+            counted += cells
+            curves += _survival_curves(task.study.outcome, coded, cells)
+    cautions = find_cautions(
+        task.study,
+        [comparison.shown for comparison in task.comparisons_of(len(found.runs))],
+        best_run=found.best_run,
+        ranked=found.ranked,
+        counted=counted,
+        settings=task.settings,
+    )
+    warn_of_cautions(cautions)
+    found = replace(
+        found,
+        runs=tuple(adjusted_tests(runs, task.settings, task.study.table.n_vars)),
+        tuple_counts=tuple(counted),
+        survival_curves=tuple(curves),
+        correlation=_correlation(task.study.table, found.ranked),
+        linkage=_linkage(data, found, runs),
+        provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
+    )
+    found = replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
+    return replace(found, shortened=make_short_list(found, data))
+
+
+def _involved(found: Selection, numbers: range) -> IntArray:
+    """Return the variables of all tuples that explain relevant variables in some runs, ascending."""
+    tuples = [found.runs[number].gains.tuples[found.ranked].ravel() for number in numbers]
+    tuples += [found.best_tuple(v) for v in found.ranked.tolist() if found.best_run[v] in numbers]
+    variables = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *tuples]))
+    return variables[variables >= 0]
+
+
+def _explained_run(
+    found: Selection,
+    number: int,
+    data: SearchedSelection,
+    searched: CodedComparison,
+    coded: CodedComparison,
+    tables: Tables,
+) -> Run:
+    """Add the tuples that explain relevant variables, their tests, and how their members were cut.
+
+    `searched` has the outcome that was searched, `coded` and `tables` the one that is shown and tested.
+    """
+    run, task, comparison = found.runs[number], data.task, coded.comparison
+    settings = task.settings.of_dimension(run.dimensions)
+    explanations = None
+    if comparison.strata is None:  # gains within strata are not listed
+        explanations = explain(searched, settings, run.gains, found.ranked, engine=data.engine)
+    if comparison.groups is not None or run.dimensions == 1:  # the test takes samples as independent
+        return replace(run, explanations=explanations, cuts=_cuts_of_gains(found, number, coded))
+    shown_here = found.ranked[found.best_run[found.ranked] == number]
+    shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
+    shown += [] if explanations is None else [explanations.tuples]
+    n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
+    tested = make_selected_tests(coded, tables, settings, np.concatenate(shown), n_families)
+    outcome: OutcomeCuts | None
+    if not comparison.outcome.labels or (task.study.y is not None and len(task.comparisons) == 1):
+        outcome = outcome_cuts(task.study.y, comparison.outcome)
+    else:  # of a continuous outcome only the classes are at hand, not where it was cut
+        outcome = OutcomeCuts(run.class_labels, np.empty(0)) if settings.decision == "classes" else None
+    members = np.unique(np.concatenate([some.tuples.ravel() for some in tested]))
+    cuts = tuple(variable_cuts(coded.coder, v) for v in members.tolist())
+    return replace(run, explanations=explanations, tested=tested, cuts=cuts, outcome=outcome)
+
+
+def _cuts_of_gains(found: Selection, number: int, coded: CodedComparison) -> tuple[VariableCuts, ...]:
+    """Return how the members of tuples were cut in which variables were found by their gains: replications need it."""
+    tests = (found_test(found, v) for v in found.ranked[:MAX_KEPT].tolist())
+    members = {u for test in tests if test.run == number and " " in test.name for u in test.members.tolist()}
+    return tuple(variable_cuts(coded.coder, u) for u in sorted(members))
+
+
+def _best_counts(found: Selection, number: int, coded: CodedComparison, tables: Tables) -> Iterator[TupleCounts]:
+    """Yield the tables of the best tuples of the first variables that show most clearly in a run."""
+    variables = found.ranked[:MAX_KEPT]
+    variables = variables[found.best_run[variables] == number]
+    if not len(variables):
+        return
+    run = found.runs[number]
+    # Members of a tuple often have it in common: it is kept once.
+    rows = np.column_stack([run.gains.discretization[variables], found.best_tuples(variables, run.dimensions)])
+    rows = np.unique(rows, axis=0)
+    tuples = (members[members >= 0] for members in rows[:, 1:])
+    yield from kept_counts(coded.coder, tables, tuples, rows[:, 0].tolist(), run=number)
+
+
+def _survival_curves(outcome: Outcome, coded: CodedComparison, counted: list[TupleCounts]) -> Iterator[SurvivalCurves]:
+    """Yield the curves of the cells of tuples that were counted, where there are times."""
+    if not outcome.words.has_curves:
+        return
+    survival = cast("Survival", outcome)
+    rows = coded.comparison.rows
+    here = survival if rows is None else survival.of_samples(rows)
+    for counts in counted:
+        codes = coded.coder.codes_of(counts.discretization, counts.members).codes.astype(np.int64)
+        yield tuple_curves(here, np.arange(codes.shape[1]), codes, counts)
+
+
+def _linkage(data: SearchedSelection, found: Selection, runs: list[Run]) -> Linkage | None:
+    """Compare the relevant variables, and the members of all tuples that were tested, with each other."""
+    members = [tested.tuples.ravel() for run in runs for tested in run.tested]
+    variables = np.unique(np.concatenate([found.ranked, *members]))
+    return make_linkage(data.task.study.table, variables, variables, are_compared_by_rank(runs, variables))
+
+
+def _correlation(table: Table, ranked: IntArray) -> FloatArray:
+    """Pearson correlations between the relevant variables, in their order of significance."""
+    if len(ranked) == 0 or len(ranked) > _MAX_CORRELATED:
+        return np.empty((0, 0))
+    columns = table.columns(ranked).astype(np.float64)
+    observed = np.isfinite(columns)
+    # Missing and infinite values count as their column's mean: they then say nothing either way.
+    counts = np.maximum(observed.sum(axis=1, keepdims=True), 1)
+    means = np.where(observed, columns, 0).sum(axis=1, keepdims=True) / counts
+    centred = np.where(observed, columns - means, 0)
+    norms = np.sqrt((centred**2).sum(axis=1, keepdims=True))
+    scaled = np.divide(centred, norms, out=np.zeros_like(centred), where=norms > 0)
+    return np.asarray(np.clip(scaled @ scaled.T, -1.0, 1.0))

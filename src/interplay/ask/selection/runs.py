@@ -1,0 +1,303 @@
+"""A selection's data and settings → the searches they ask for, by comparison of classes and size of tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from typing import Annotated, Any
+
+import numpy as np
+
+from interplay.ask.relabelings import allowed_relabelings, search_permuted
+from interplay.ask.selection.exact_p_values import ExactPValues, number_log_p
+from interplay.ask.selection.score_tests import ScoreTests, run_score_tests
+from interplay.ask.selection.settings import SelectionSettings
+from interplay.ask.selection.task import SelectionTask
+from interplay.base.arrays import FloatArray, MaxGains
+from interplay.base.progress import Progress, check_progress, part
+from interplay.data.codes.coded import CodedComparison, CodedStudy, coder_for
+from interplay.data.codes.coder import Coder
+from interplay.data.codes.contrast import contrast_table
+from interplay.data.codes.rank_scores import RankScores
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.outcomes.targets import ScoreTarget
+from interplay.files.types import Check
+from interplay.infer.arms import tests_of
+from interplay.infer.p_values import CHI2_PER_UNIT
+from interplay.search.checkpoint import Checkpoint, handing_over, keeping
+from interplay.search.engines.base import Engine, SearchInterrupted
+from interplay.search.engines.choice import AsEngine, EngineChoice, check_engine
+from interplay.search.engines.searcher_counts import SearcherCounts, summed_counts
+from interplay.search.loop import Shard, TileLoop
+from interplay.search.plan import PreparedSearch, least_work, prepare_search
+from interplay.show.results.provenance import search_record
+from interplay.show.results.run import RunGains
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SearchedRun(RunGains):
+    """One search of a selection, with all that its p-values are made of.
+
+    Attributes
+    ----------
+    decision, class_labels, class_sizes, contrast_sources, gains, alone
+        As in `RunGains`.
+    exact_log_p : (n_vars + n_contrast,) float64, optional
+        Natural logarithms of exact p-values, of a search in 1D. Of several dimensions in one call, (n_vars,): of the
+        variables alone.
+    permuted : (n_permutations, n_vars, n_groups) float64, optional
+        Maxima of the variables under relabelings of the samples, by degrees of freedom as `gains` has them.
+    inflation : float, optional
+        With groups and without permutations: how many times as large as those of independent samples gains are.
+    scores : ScoreTests, optional
+        Tests of rank scores, beside the search in 1D of several; of shards, the first has them.
+    """
+
+    exact_log_p: Annotated[FloatArray | None, Check("n_exact", high=0)] = None
+    permuted: Annotated[FloatArray | None, Check("n_permutations n_permuted n_groups", below=np.inf)] = None
+    inflation: Annotated[float | None, Check(low=1)] = None
+    scores: ScoreTests | None = None
+
+    def is_consistent(self) -> bool:
+        """Say whether all is of the same variables: a file may say anything."""
+        n_vars, of_all = self.gains.n_vars, self.gains.gain_by_group.shape
+        return (
+            super().is_consistent()
+            and (self.exact_log_p is None or len(self.exact_log_p) in (n_vars, of_all[0]))
+            and (self.permuted is None or (len(self.permuted) > 0 and self.permuted.shape[1:] == of_all))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SearchedSelection:
+    """The searches of a selection, done, and the data they were made in.
+
+    Attributes
+    ----------
+    task : SelectionTask
+    coded : CodedStudy
+    runs : tuple of SearchedRun
+    engine : Engine
+        Of several searches, that of the largest.
+    searched : SearcherCounts
+        Tiles and tuples by searcher, of all searches.
+    columns : dict
+        How many columns were cut into levels, and how many have missing values, for the provenance.
+    layouts : tuple of str
+        How the tiles of each search were cut: shards of one selection agree in it.
+    """
+
+    task: SelectionTask
+    coded: CodedStudy
+    runs: tuple[SearchedRun, ...]
+    engine: Engine
+    searched: SearcherCounts = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
+    layouts: tuple[str, ...] = ()
+
+    def record(self, started: float) -> dict[str, Any]:
+        """Return the provenance of a result that was begun at `started`."""
+        search = search_record(self.engine.describe(), self.searched, started=started)
+        return self.task.record(n_threads=self.coded.n_threads) | search | self.columns
+
+
+def search_selection(
+    task: SelectionTask,
+    *,
+    engine: AsEngine,
+    n_jobs: int | None,
+    progress: Progress,
+    checkpoint: Checkpoint | None,
+    shard: Shard | None = None,
+) -> SearchedSelection:
+    """Do all searches of a task, or one shard of each."""
+    check_progress(progress)
+    choice = check_engine(engine, n_jobs=n_jobs)  # an engine that is not there is refused before any work
+    coded = CodedStudy(task.settings, n_threads=choice.reading_threads(least_work(task.study.table, task.settings)))
+    task = task.with_fitting_dimensions(coded)
+    columns = coded.of(task.comparisons[0]).coder.record()
+    of_shard = {} if shard is None else {"shard": str(shard)}
+    with keeping(checkpoint, lambda: task.about(n_threads=coded.n_threads) | of_shard):
+        runs, loops = zip(*_search_runs(task, coded, choice, progress, checkpoint, shard), strict=True)
+    return SearchedSelection(
+        task,
+        coded,
+        runs,
+        loops[-1].engine,
+        summed_counts(loop.searched for loop in loops),
+        columns,
+        tuple(loop.layout for loop in loops),
+    )
+
+
+def _search_runs(
+    task: SelectionTask,
+    coded_study: CodedStudy,
+    choice: EngineChoice,
+    progress: Progress,
+    checkpoint: Checkpoint | None,
+    shard: Shard | None,
+) -> Iterator[tuple[SearchedRun, TileLoop]]:
+    """Search for each of the comparisons, in each of the dimensions; beside each run, the loop of its search."""
+    several = task.settings.all_dimensions is not None
+    shares = _shares(task)
+    for number, comparison in enumerate(task.comparisons):
+        coded = _with_contrast(coded_study.of(comparison), task.settings)
+        names = [f"search{number}" + f"_{k}D" * several for k in task.settings.searched]
+        # All are prepared first: a GPU compiles for large tuples while small ones are searched.
+        prepared = [
+            prepare_search(
+                coded,
+                task.settings.of_dimension(k),
+                choice,
+                alone=k > 1 and not several,
+                shard=shard,
+                checkpoint=checkpoint,
+                name=name,
+            )
+            for k, name in zip(task.settings.searched, names, strict=True)
+        ]
+        alone: MaxGains | None = None
+        for name in names:
+            search = prepared.pop(0)  # its tiles are not kept when it is done
+            settings = task.settings.of_dimension(search.settings.dimensions)
+            before, share = next(shares)
+            told = part(progress, before, share)
+            try:
+                exact = ExactPValues(
+                    pseudocount=settings.pseudocount, has_strata=coded.has_stratum, with_contrast=not several
+                )
+                kept: dict[str, Any] = {"checkpoint": checkpoint, "name": name}
+                run = _run_search(search, settings, told, exact=exact, may_stop=shard is None, **kept)
+            except SearchInterrupted as interrupt:
+                done = before + share * interrupt.done
+                raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
+            with handing_over(partial(getattr, run, "gains"), done=before + share, checkpoint=checkpoint):
+                if coded.contrast is not None and comparison.groups is not None:
+                    run = replace(run, inflation=_inflation(comparison, settings, coded.contrast, choice))
+                if several and search.settings.dimensions == 1:
+                    alone = run.gains
+                    if shard is None or shard.number == 1:
+                        run = replace(run, scores=_score_tests(coded, task.settings))
+            yield run if alone is None else replace(run, alone=alone), search.loop
+
+
+def _run_search(
+    search: PreparedSearch,
+    settings: SelectionSettings,
+    progress: Progress,
+    *,
+    exact: ExactPValues,
+    may_stop: bool,
+    checkpoint: Checkpoint | None,
+    name: str,
+) -> SearchedRun:
+    """Search the data, and all relabelings of them where p-values come from permutations."""
+    comparison = search.coded.comparison
+    # The search of the data is one of so many.
+    n_searches = 1 + allowed_relabelings(comparison).n_used(settings.n_permutations) if settings.permutations else 1
+    is_tested, is_number = _is_tested_exactly(settings), isinstance(comparison.outcome, ScoreTarget)
+    try:
+        search.run(
+            part(progress, 0.0, 1 / n_searches), see_planes=exact.see_planes if is_tested and not is_number else None
+        )
+    except SearchInterrupted as interrupt:
+        done = interrupt.done / n_searches
+        raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
+    log_p = exact.log_p
+    if is_tested and is_number:
+        log_p = number_log_p(search.coded, discretizations=settings.discretizations, with_contrast=exact.with_contrast)
+    run = _searched(search, log_p)
+    if not settings.permutations:
+        return run
+    permuted = search_permuted(
+        search,
+        comparison,
+        settings,
+        observed=search.loop.found[0],
+        progress=part(progress, 1 / n_searches, 1 - 1 / n_searches),
+        may_stop=may_stop,
+        checkpoint=checkpoint,
+        name=name,
+    )
+    return replace(run, permuted=permuted)
+
+
+def _shares(task: SelectionTask) -> Iterator[tuple[float, float]]:
+    """Yield for each search the share of the whole work, in tuples, that comes before it, and its own."""
+    n_tuples = [float(n) for n in task.n_tuples()] * len(task.comparisons)
+    ends = np.cumsum([0.0, *n_tuples])
+    for begin, end in pairwise((ends / ends[-1]).tolist()):
+        yield begin, end - begin
+
+
+def _is_tested_exactly(settings: SelectionSettings) -> bool:
+    """Say whether p-values come from counts: in 1D, unless another fit to several discretisations was asked for."""
+    if settings.permutations:
+        return False
+    return settings.dimensions == 1 and (settings.discretizations == 1 or settings.fit in ("auto", "union"))
+
+
+def _searched(search: PreparedSearch, exact_log_p: FloatArray | None) -> SearchedRun:
+    comparison, sources, found = search.coded.comparison, search.coded.contrast_sources, search.loop.found
+    return SearchedRun(
+        decision=comparison.decision,
+        class_labels=[str(label) for label in comparison.shown.outcome.labels],
+        class_sizes=comparison.shown.outcome.sizes,
+        contrast_sources=np.empty(0, dtype=np.int64) if sources is None else np.asarray(sources),
+        gains=found[0],
+        alone=found[-1],
+        of_numbers=isinstance(comparison.outcome, ScoreTarget),
+        exact_log_p=exact_log_p,
+    )
+
+
+def prepare_largest(
+    task: SelectionTask, coded: CodedStudy, choice: EngineChoice, *, shard: Shard | None = None
+) -> PreparedSearch:
+    """Prepare the search of the largest tuples for the first comparison, to see what it takes."""
+    settings = task.settings.of_dimension(task.settings.searched[-1])
+    alone = settings.dimensions > 1 and task.settings.all_dimensions is None
+    here = _with_contrast(coded.of(task.comparisons[0]), settings)
+    return prepare_search(here, settings, choice, alone=alone, shard=shard)
+
+
+def _with_contrast(coded: CodedComparison, settings: SelectionSettings) -> CodedComparison:
+    """Add the contrast variables of a comparison, the same for all its searches: within strata, by whole groups."""
+    if settings.n_contrast:
+        comparison = coded.comparison
+        strata, groups = comparison.strata, comparison.groups
+        contrast = contrast_table(
+            comparison.table,
+            settings.n_contrast,
+            seed=settings.random_state,
+            strata=None if strata is None else strata.codes,
+            groups=None if groups is None else groups.codes,
+        )
+        coded.add_contrast(contrast, settings, sources=contrast.sources)
+    return coded
+
+
+def _inflation(comparison: Comparison, settings: SelectionSettings, contrast: Coder, choice: EngineChoice) -> float:
+    """Return λ: the mean 1D gain of group contrast variables, in χ² per degree of freedom, at least 1."""
+    once = replace(settings, dimensions=1, discretizations=1)
+    survey = partial(coder_for, contrast.table, once, n_threads=choice.n_threads, discrete=contrast.is_discrete)
+    coded = CodedComparison(replace(comparison, table=contrast.table), survey)
+    (found,) = prepare_search(coded, once, choice).run(False)
+    return max(float(np.mean(CHI2_PER_UNIT["bits"] * found.gain / found.df)), 1.0)
+
+
+def _score_tests(coded: CodedComparison, settings: SelectionSettings) -> ScoreTests:
+    comparison = coded.comparison
+    strata = None if comparison.strata is None else comparison.strata.codes
+    assert settings.all_dimensions is not None
+    assert settings.arms is not None
+    return run_score_tests(
+        RankScores(coded.coder, strata),
+        comparison.outcome,
+        names={test.name for test in tests_of(settings.all_dimensions, settings.arms, of_numbers=False)},
+        contrast=None if coded.contrast is None else RankScores(coded.contrast, strata),
+        model=comparison.model,
+    )

@@ -1,0 +1,154 @@
+"""The tuples that a selection shows → tests of their interactions, adjusted for all tuples of its search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from interplay.ask.interaction.beside_smooth import beside_smooth
+from interplay.ask.interaction.best_discretization import best_discretizations
+from interplay.ask.interaction.in_model import in_model
+from interplay.ask.interaction.p_value_caps import PValueCaps, listed_method
+from interplay.ask.interaction.tests import Tables, make_tuple_tests
+from interplay.ask.selection.settings import SelectionSettings
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.data.codes.coded import CodedComparison
+from interplay.infer.interaction.corrected_p_values import corrected_p_values
+from interplay.infer.interaction.listed_p_values import adjust_listed
+from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.show.results.run import Run
+
+#: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.
+MAX_TESTED = 3000
+
+#: Tables of more numbers than this, cells times classes and strata, are not counted: few of their cells have samples.
+_MAX_NUMBERS = 2**16
+
+
+def n_tests_of(n_vars: int, dimensions: int, n_families: int) -> int:
+    """Return how many tests p-values are adjusted for: one for each tuple of a size, of each family.
+
+    Families are the comparisons of classes, times the sizes of tuples that were searched: each size gets an equal share
+    of the error rate (Bonferroni), so that pairs do not pay for the number of triples.
+    """
+    return comb(n_vars, dimensions) * n_families
+
+
+def make_selected_tests(
+    coded: CodedComparison,
+    tables: Tables,
+    settings: SelectionSettings,
+    tuples: IntArray,
+    n_families: int,
+) -> tuple[TupleTests, ...]:
+    """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
+
+    Parameters
+    ----------
+    tables : list of TupleTables or NumberTables
+        One for each discretisation.
+    tuples : (n, k) int64
+        Those of the most significant variables first; the same may be there more than once, and ones that are not all
+        there (−1).
+
+    Returns
+    -------
+    tuple of TupleTests
+        Those of two members, of three, … and of k; nothing where tuples have one member.
+    """
+    known = tuples[(tuples >= 0).all(axis=1)]
+    sizes = range(2, settings.dimensions + 1)
+    return tuple(_tests_of_size(coded, tables, settings, _parts(known, size), n_families) for size in sizes)
+
+
+def _parts(tuples: IntArray, size: int) -> IntArray:
+    """Return all tuples of so many members that the tuples hold, those of the first of them first."""
+    places = list(combinations(range(tuples.shape[1]), size))
+    return np.stack([tuples[:, list(place)] for place in places], axis=1).reshape(-1, size)
+
+
+def _tests_of_size(
+    coded: CodedComparison,
+    tables: Tables,
+    settings: SelectionSettings,
+    tuples: IntArray,
+    n_families: int,
+) -> TupleTests:
+    comparison = coded.comparison
+    n_vars, size = comparison.table.n_vars, tuples.shape[1]
+    _, first = np.unique(tuples, axis=0, return_index=True)
+    chosen = tuples[np.sort(first)[:MAX_TESTED]]
+    if len(chosen) == 0:
+        of_what = comparison.outcome if comparison.model is None else comparison.model.outcome
+        return TupleTests.none(of_what.words.kind, size)
+    n_numbers = coded.n_levels[chosen].astype(float).prod(axis=1) * (comparison.outcome.df + 1)
+    n_numbers *= 1 if comparison.strata is None else comparison.strata.n_strata
+    chosen = chosen[n_numbers <= _MAX_NUMBERS]
+    caps = PValueCaps(
+        listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_families), None, None
+    )
+    tested: TupleTests = make_tuple_tests(
+        tables,
+        [chosen] * settings.discretizations,
+        max_p=1.0,
+        bootstrap_below=caps.significant_up_to() if comparison.model is None else 0.0,
+        seed=settings.random_state,
+        of_each=comparison.model is not None,
+    )
+    if comparison.model is not None:
+        tested = in_model(tested, coded, omit_missing=settings.omits_missing, n_threads=coded.coder.n_jobs)
+        tested = best_discretizations(tested).by_p_value()
+    # All that may be significant: of several comparisons, only all together tell which are.
+    here = adjust_listed(tested.p_value, caps.method, n_tests=comb(n_vars, size)) < settings.level
+    return beside_smooth(
+        coded,
+        tested,
+        np.flatnonzero(here | (tested.p_value <= caps.significant_up_to())),
+        partial(corrected_p_values, discretizations=settings.discretizations),
+        level=settings.level,
+        omit_missing=settings.omits_missing,
+        n_threads=coded.coder.n_jobs,
+    )
+
+
+def _judged(some: list[TupleTests], adjust: Callable[[FloatArray], FloatArray], level: float) -> list[TupleTests]:
+    """Adjust the p-values beside smooth effects, over the tuples of all comparisons."""
+    joined = TupleTests.joined(some).smooth_judged(adjust, level)
+    ends = np.cumsum([len(tested) for tested in some])
+    of_each = np.split(joined.smooth_adjusted, ends[:-1])
+    return [replace(tested, smooth_adjusted=p) for tested, p in zip(some, of_each, strict=True)]
+
+
+def adjusted_tests(runs: Sequence[Run], settings: SelectionSettings, n_vars: int) -> list[Run]:
+    """Adjust p-values for all tuples of as many members, of all comparisons, with an equal share for each size."""
+    n_sizes = max(run.dimensions for run in runs) - 1
+    adjusted = list(runs)
+    for k in {run.dimensions for run in runs}:
+        numbers = [number for number, run in enumerate(runs) if run.dimensions == k and run.tested]
+        for size in range(2, k + 1) if numbers else ():
+            some = [runs[number].tested[size - 2] for number in numbers]
+            n_comparisons = sum(run.dimensions == k for run in runs)
+            adjust = partial(
+                adjust_listed,
+                method=listed_method(settings.p_adjust),
+                n_tests=n_tests_of(n_vars, size, n_comparisons * n_sizes),
+            )
+            p_adjusted = adjust(np.concatenate([tested.p_value for tested in some]))
+            ends = np.cumsum([len(tested) for tested in some])
+            for number, tested, of_run in zip(numbers, some, np.split(p_adjusted, ends[:-1]), strict=True):
+                by_size = list(adjusted[number].tested)
+                # Numbers and times are one comparison, with other tests beside; classes may be several.
+                has_more = tested.robust_log_p is not None
+                by_size[size - 2] = tested.adjusted(adjust) if has_more else replace(tested, p_adjusted=of_run)
+                adjusted[number] = replace(adjusted[number], tested=tuple(by_size))
+            judged = _judged([adjusted[number].tested[size - 2] for number in numbers], adjust, settings.level)
+            for number, tested in zip(numbers, judged, strict=True):
+                by_size = list(adjusted[number].tested)
+                by_size[size - 2] = tested
+                adjusted[number] = replace(adjusted[number], tested=tuple(by_size))
+    return adjusted

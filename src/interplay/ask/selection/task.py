@@ -1,0 +1,190 @@
+"""Arguments of `select` → SelectionTask: its data and settings, checked against each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from interplay.ask.relabelings import about_relabelings, allowed_relabelings
+from interplay.ask.selection.holdout import split_study
+from interplay.ask.selection.settings import SelectionSettings, check_selection_settings
+from interplay.base.arrays import IntArray
+from interplay.base.checks import check_int
+from interplay.data.codes.coded import CodedStudy
+from interplay.data.study.comparisons import Comparison
+from interplay.data.study.study import Study, make_study
+from interplay.infer.arms import arms_of
+from interplay.infer.permutations.reach import check_reach
+from interplay.search.plan import about_search
+
+#: With dimensions="auto", larger tuples than pairs are left out where few of their cells would have samples: where the
+#: largest tuple has more cells than this, or a typical one more than this number per sample.
+_MAX_CELLS_OF_AUTO, _MAX_CELLS_PER_SAMPLE = 2**16, 4.0
+
+
+#: Halves of the samples in which a selection is repeated, at most.
+MAX_SUBSAMPLES = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionTask:
+    """Checked arguments of `select`.
+
+    Attributes
+    ----------
+    study : Study
+    settings : SelectionSettings
+    comparisons : tuple of Comparison
+        One for each run.
+    has_auto_dimensions : bool
+        Whether the sizes of tuples were left to the program.
+    n_subsamples : int
+        Halves of the samples in which the selection is repeated; 0 for none.
+    split : pair of (n,) int64, optional
+        Samples to search in, and samples that are held out.
+    """
+
+    study: Study
+    settings: SelectionSettings
+    comparisons: tuple[Comparison, ...]
+    has_auto_dimensions: bool = False
+    n_subsamples: int = 0
+    split: tuple[IntArray, IntArray] | None = None
+
+    def parts(self) -> tuple[SelectionTask, Study | None]:
+        """Return the task of the samples that are searched, and the samples that are held out, if there are any."""
+        if self.split is None:
+            return self, None
+        searched, held_out = (self.study.of_samples(rows) for rows in self.split)
+        comparisons = searched.comparisons(self.settings.multiclass)
+        return replace(self, study=searched, comparisons=comparisons, split=None), held_out
+
+    def about(self, *, n_threads: int) -> dict[str, Any]:
+        """Return the entries that decide the gains, for checkpoints and shards; how gains are judged may change."""
+        settings = self.settings
+        search = about_search(self.study, settings, n_threads=n_threads)
+        search |= {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass}
+        if settings.permutations:
+            search["permutations"] = settings.n_permutations
+        if self.study.groups is not None and self.study.groups.order is not None:
+            search["order"] = blake2b(self.study.groups.order.tobytes(), digest_size=8).hexdigest()
+        if settings.all_dimensions is not None:
+            # Which arms are combined decides which dimensions are searched, and nothing else here.
+            search["dimensions"] = settings.searched
+        return search
+
+    def record(self, *, n_threads: int) -> dict[str, Any]:
+        """Return the entries about the data that the result keeps in its provenance."""
+        return self.study.record(n_threads=n_threads) | {"groups": self._about_relabelings()}
+
+    def _about_relabelings(self) -> dict[str, Any]:
+        if self.study.groups is None and not self.settings.permutations:
+            return {}
+        return about_relabelings(
+            self.comparisons[0],
+            n_permutations=self.settings.n_permutations if self.settings.permutations else None,
+            n_runs=len(self.comparisons),
+        )
+
+    def comparisons_of(self, n_runs: int) -> list[Comparison]:
+        """Return the comparison of each run: of each comparison, the runs of all sizes of tuples."""
+        n_sizes = n_runs // len(self.comparisons)
+        return [comparison for comparison in self.comparisons for _ in range(n_sizes)]
+
+    def n_tuples(self) -> list[int]:
+        """Return the number of tuples of each search of a comparison, tuples of contrast variables included."""
+        n_vars, n_contrast = self.study.table.n_vars, self.settings.n_contrast
+        return [comb(n_vars, k) + n_contrast * comb(n_vars, k - 1) for k in self.settings.searched]
+
+    def with_fitting_dimensions(self, coded: CodedStudy) -> SelectionTask:
+        """With dimensions="auto", leave out sizes of tuples that would have too many cells to have samples.
+
+        A column of many labels then does not stop the rest of the search.
+        """
+        settings = self.settings
+        if not self.has_auto_dimensions or settings.all_dimensions is None or settings.arms is None:
+            return self
+        n_levels = np.sort(coded.of(self.comparisons[0]).n_levels)[::-1].astype(float)
+        typical = np.exp(np.log(n_levels).mean())
+        most_typical = _MAX_CELLS_PER_SAMPLE * self.study.n_samples
+        kept = tuple(
+            k
+            for k in settings.all_dimensions
+            if k <= 2 or (np.prod(n_levels[:k]) <= _MAX_CELLS_OF_AUTO and typical**k <= most_typical)
+        )
+        arms = tuple(arm for arm in arms_of(kept) if arm in settings.arms)
+        if kept == settings.all_dimensions or not arms:
+            return self
+        return replace(self, settings=replace(settings, dimensions=kept[-1], all_dimensions=kept, arms=arms))
+
+
+def check_selection(
+    X: Any,
+    y: Any,
+    *,
+    strata: Any,
+    groups: Any,
+    order: Any,
+    covariates: Any,
+    offset: Any,
+    entry: Any,
+    decision: str,
+    decision_divisions: int | None,
+    scale: str,
+    stability: int | None = None,
+    holdout: float | int | None = None,
+    **settings: Any,
+) -> SelectionTask:
+    """Check the arguments of `select` that decide its result, against each other and the data."""
+    n_subsamples = 0 if stability is None else check_int("stability", stability, low=2, high=MAX_SUBSAMPLES)
+    if n_subsamples % 2:
+        raise ValueError(f"stability must be an even number, as halves come in pairs, not {n_subsamples}")
+    study = make_study(
+        X,
+        y,
+        strata=strata,
+        groups=groups,
+        order=order,
+        covariates=covariates,
+        offset=offset,
+        entry=entry,
+        decision=decision,
+        decision_divisions=decision_divisions,
+        scale=scale,
+        times=True,
+    )
+    checked = check_selection_settings(
+        study.table,
+        **study.compared.asked(decision_divisions),
+        has_groups=study.groups is not None,
+        **settings,
+    )
+    if study.model is not None and study.compared.df > 1 and checked.multiclass == "joint":
+        checked = replace(checked, multiclass="ovr")  # residuals are those of two classes
+    comparisons = study.comparisons(checked.multiclass)
+    if checked.permutations or study.groups is not None:
+        for comparison in comparisons:
+            check_reach(
+                allowed_relabelings(comparison),
+                level=checked.level,
+                n_permutations=checked.n_permutations,
+                n_runs=len(comparisons),
+                what=comparison.decision if len(comparisons) > 1 else "",
+            )
+    study.warn_of_clusters()
+    split = None
+    if holdout is not None:
+        split = split_study(study, holdout, seed=checked.random_state)
+        checked = replace(checked, holdout=holdout)
+    return SelectionTask(
+        study,
+        checked,
+        comparisons,
+        has_auto_dimensions=isinstance(settings["dimensions"], str),
+        n_subsamples=n_subsamples,
+        split=split,
+    )

@@ -1,0 +1,130 @@
+"""codes → bit planes, samples split by decision class, or sorted by the score of a number outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from interplay import _core
+from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, IntArray, WordArray, starts_of
+from interplay.base.jobs import map_in_threads
+from interplay.data.codes.search_scores import SearchScores, search_scores
+from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Target
+from interplay.files.mapped_words import MappedWords
+
+#: Up to this many classes, bits are made of values directly; with more classes, sorting codes by class first is faster.
+MAX_CLASSES_CUT = 8
+
+
+def make_bit_planes(
+    parts: Sequence[CodeBlocks],
+    outcome: Target,
+    *,
+    n_vars: int | None = None,
+    n_jobs: int = 1,
+    kept: MappedWords | None = None,
+) -> BitPlanes:
+    """Pack codes into bit planes, block by block: of the codes, only the blocks at work are in memory.
+
+    Parameters
+    ----------
+    parts : sequence of CodeBlocks
+        The real variables, then, if there are any, the contrast variables. A stratum comes before both.
+    outcome : ClassTarget or ScoreTarget
+        Samples of one class come together, so that a count per class is a plain popcount. Those of a number outcome
+        are sorted by score.
+    n_vars : int, optional
+        Rows that are not contrast variables; those of the first part if not given.
+    n_jobs : int
+        Threads.
+    kept : MappedWords, optional
+        The file for the words, and with them already if it was written for the same data.
+    """
+    # A column with one value counts as two levels, one of them empty.
+    n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)
+    scores = scores_of(outcome)
+    planes = planes_to_come(
+        n_levels, outcome.sizes, n_vars=parts[0].n_vars if n_vars is None else n_vars, scores=scores
+    )
+    shape = (int(planes.plane_start[-1]), planes.words.shape[1])
+    order = _sample_order(outcome) if scores is None else scores.padded(shape[1])[0]
+    # Of a number outcome, all bits are listed: some are no samples.
+    sizes = planes.class_sizes if scores is None else np.array([len(order)], dtype=np.int64)
+    layout = (order, sizes, planes.class_word_start)
+    # Bits that are made of values keep the order of the samples within a class.
+    by_values = scores is None and len(planes.class_sizes) <= MAX_CLASSES_CUT
+
+    def fill(words: WordArray) -> None:
+        first_row = 0
+        for part in parts:
+            start = planes.plane_start[first_row : first_row + part.n_vars + 1]
+            map_in_threads(partial(_pack_block, part, layout, start, words, by_values), part.blocks(n_jobs), n_jobs)
+            first_row += part.n_vars
+
+    if kept is not None:
+        return replace(planes, words=kept.found_or_made(shape, fill))
+    words = np.zeros(shape, dtype=np.uint64)
+    fill(words)
+    return replace(planes, words=words)
+
+
+def scores_of(outcome: Target) -> SearchScores | None:
+    """Return the integer scores of a number outcome; None for classes."""
+    return search_scores(outcome) if isinstance(outcome, ScoreTarget) else None
+
+
+def planes_to_come(
+    n_levels: IntArray, class_sizes: IntArray, *, n_vars: int, scores: SearchScores | None = None
+) -> BitPlanes:
+    """Return the layout of planes before they are packed, without words; `n_levels` are two at least.
+
+    With the `scores` of a number outcome, bits that are no samples lie among those that are.
+    """
+    # Whole blocks of words for each class, so that no register straddles two classes.
+    n_bits = class_sizes if scores is None else np.array([len(scores.slots)], dtype=np.int64)
+    n_words = -(-n_bits // (64 * WORDS_PER_BLOCK)) * WORDS_PER_BLOCK
+    class_word_start = starts_of(n_words)
+    of_numbers: dict[str, Any] = {}
+    if scores is not None:
+        _, of_bytes, samples = scores.padded(int(class_word_start[-1]))
+        of_numbers = {"scores": of_bytes, "samples": samples}
+    return BitPlanes(
+        words=np.empty((0, class_word_start[-1]), dtype=np.uint64),
+        plane_start=starts_of(n_levels - 1),
+        n_levels=n_levels,
+        class_word_start=class_word_start,
+        class_sizes=class_sizes,
+        n_vars=n_vars,
+        **of_numbers,
+    )
+
+
+def _pack_block(
+    part: CodeBlocks,
+    layout: tuple[IntArray, IntArray, IntArray],
+    plane_start: IntArray,
+    words: WordArray,
+    by_values: bool,
+    rows: slice,
+) -> None:
+    """Read one block of codes and write its planes to `words`; `plane_start` are the first planes of all its part."""
+    start = plane_start[rows.start : rows.stop + 1]
+    block_words = words[start[0] : start[-1]]
+    cut = part.read_cut(rows) if by_values else None
+    if cut is not None:
+        _core.pack_value_planes(cut.values, cut.thresholds, *layout, words=block_words)
+        return
+    codes = part.read(rows)
+    _core.pack_bit_planes(codes, *layout, start - start[0], 0, len(codes), words=block_words)
+
+
+def _sample_order(classes: Target) -> IntArray:
+    """Return the samples of class 0, then of class 1, …, ascending in each."""
+    assert isinstance(classes, ClassTarget)
+    # Short numbers have a radix sort.
+    codes = classes.codes.astype(np.uint16) if classes.n_classes <= 2**16 else classes.codes
+    return np.argsort(codes, kind="stable")

@@ -1,0 +1,280 @@
+"""Times that may be censored or truncated, and columns → Cox's proportional hazards; martingale residuals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import FloatArray, numbered
+from interplay.data.models.cell_risk_sets import CellRiskSets, cells_of
+from interplay.data.models.linear import independent_places, with_dependent
+from interplay.data.models.newton import largest_likelihood
+from interplay.data.models.risk_sets import RiskSets
+
+#: A column that differs from its mean by at most this share of its largest value is a constant, but for rounding.
+_CONSTANT = 1e-10
+
+#: The log hazard of a sample, relative to the largest of its stratum, is no less.
+_LEAST = -600.0
+
+
+@dataclass(frozen=True, eq=False)
+class CoxFit:
+    """A model of proportional hazards, at the maximum of the partial likelihood.
+
+    Attributes
+    ----------
+    coefficients : (n_columns,) float64
+        Log hazard ratios; 0 for a column that is a sum of columns before it, or constant within strata. A coefficient
+        of which the likelihood grows without end stops where it hardly grows any more.
+    covariance : (n_columns, n_columns) float64
+        The inverse of the information; NaN for columns that have no coefficient of their own.
+    log_likelihood, log_likelihood_null : float
+        Of the partial likelihood: at the coefficients, and with all of them 0 (the offset stays).
+    log_hazard : (n_samples,) float64
+        Offset plus columns times coefficients, relative to a mean of columns.
+    rank : int
+        Columns with a coefficient of their own.
+    """
+
+    coefficients: FloatArray
+    covariance: FloatArray
+    log_likelihood: float
+    log_likelihood_null: float
+    log_hazard: FloatArray
+    rank: int
+
+
+def fit_cox(
+    time: npt.NDArray[Any],
+    event: npt.NDArray[Any],
+    columns: FloatArray,
+    *,
+    entry: npt.NDArray[Any] | None = None,
+    strata: npt.NDArray[Any] | None = None,
+    offset: FloatArray | None = None,
+    ties: str = "efron",
+) -> CoxFit:
+    """Fit Cox's model of proportional hazards.
+
+    Parameters
+    ----------
+    time : (n_samples,) float64
+        To the event, or to where the sample was last seen without it.
+    event : (n_samples,) bool
+    columns : (n_samples, n_columns) float64
+        None of them a constant, which hazards do not have; there may be no columns.
+    entry : (n_samples,) float64, optional
+        From where on each sample was seen (left truncation).
+    strata : (n_samples,) int64, optional
+        Each stratum has a baseline hazard of its own.
+    offset : (n_samples,) float64, optional
+        Known log hazards, relative to each other.
+    ties : str
+        "efron" (also the default of R's survival and of lifelines) or "breslow".
+
+    Examples
+    --------
+    >>> time, event = np.arange(1.0, 9.0), np.ones(8, dtype=bool)
+    >>> fit = fit_cox(time, event, np.array([[0.0], [0], [1], [0], [1], [1], [0], [1]]))
+    >>> fit.coefficients.round(4).tolist(), round(fit.log_likelihood, 4)
+    ([-0.7504], -10.1319)
+    """
+    return fit_in_risk_sets(RiskSets(time, event, entry=entry, strata=strata, ties=ties), columns, offset)
+
+
+def fit_in_risk_sets(sets: RiskSets, columns: FloatArray, offset: FloatArray | None = None) -> CoxFit:
+    """Fit the model of `fit_cox` to risk sets that several models share."""
+    n, m = columns.shape
+    known = np.zeros(n) if offset is None else np.asarray(offset, dtype=np.float64)
+    null = cox_log_likelihood(sets, known)
+    if not m or not sets.n_events:
+        return CoxFit(np.zeros(m), np.full((m, m), np.nan), null, null, known, 0)
+    centred, scale = _comparable(sets, columns)
+    places = independent_places(centred[sets.ever_at_risk])
+    rows = np.ascontiguousarray(centred[:, places].T)
+    cells = cells_of(columns) if offset is None and sets.n_strata == 1 else None
+    if cells is None:
+        value, found, information = _top(sets, rows, known)
+    else:
+        of_cells = np.ascontiguousarray(rows[:, cells.first])
+        in_cells = CellRiskSets(sets, cells.of_sample, len(cells.first))
+        value, found, information = _top(in_cells, of_cells, np.zeros(len(cells.first)))
+    log_hazard = known + found @ rows
+    inverse = np.linalg.pinv(information, hermitian=True)
+    of_kept = scale[places]
+    coefficients, covariance = with_dependent(found / of_kept, inverse / np.outer(of_kept, of_kept), places, m)
+    return CoxFit(coefficients, covariance, value, null, log_hazard, len(places))
+
+
+def _top(sets: RiskSets | CellRiskSets, rows: FloatArray, known: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return the largest log-likelihood, the coefficients there, and their information."""
+
+    def likelihood(b: FloatArray) -> tuple[float, Any]:
+        log_hazard = known + b[0] @ rows
+        hazard, at_risk = hazards_at_risk(sets, log_hazard)
+
+        def slopes() -> tuple[FloatArray, FloatArray]:
+            return cox_slopes(sets, rows, hazard, at_risk)
+
+        return _log_likelihood(sets, log_hazard, at_risk), slopes
+
+    value, found = largest_likelihood(likelihood, np.zeros((1, len(rows))))
+    hazard, at_risk = hazards_at_risk(sets, known + found[0] @ rows)
+    return value, found[0], cox_slopes(sets, rows, hazard, at_risk)[1]
+
+
+def sandwich_covariance(
+    sets: RiskSets, columns: FloatArray, fit: CoxFit, clusters: npt.NDArray[Any] | None = None
+) -> FloatArray:
+    """Return the covariance of coefficients that holds where hazards are not proportional (Lin and Wei, 1989).
+
+    That of ``coxph(…, robust = TRUE)`` in R, and of ``coxph(…, cluster = …)`` with clusters.
+
+    Parameters
+    ----------
+    columns : (n_samples, n_columns) float64
+        Those that were fitted.
+    clusters : (n_samples,) int64, optional
+        Samples of one cluster need not be independent.
+
+    Examples
+    --------
+    >>> sets = RiskSets(np.arange(1.0, 9.0), np.ones(8, dtype=bool))
+    >>> columns = np.array([[0.0], [0], [1], [0], [1], [1], [0], [1]])
+    >>> fit = fit_in_risk_sets(sets, columns)
+    >>> fit.covariance.round(4).tolist(), sandwich_covariance(sets, columns, fit).round(4).tolist()
+    ([[0.6033]], [[0.4781]])
+    """
+    known = np.isfinite(np.diag(fit.covariance))
+    centred, scale = _comparable(sets, columns)
+    residuals = score_residuals(sets, np.ascontiguousarray(centred[:, known].T), fit.log_hazard) * scale[known, None]
+    # How much each coefficient changes without a sample, or without a cluster.
+    changes = fit.covariance[np.ix_(known, known)] @ residuals
+    if clusters is not None:
+        number = numbered(clusters)
+        changes = np.array([np.bincount(number, weights=one) for one in changes])
+    covariance = np.full(fit.covariance.shape, np.nan)
+    covariance[np.ix_(known, known)] = changes @ changes.T
+    return covariance
+
+
+def score_residuals(sets: RiskSets, rows: FloatArray, log_hazard: FloatArray) -> FloatArray:
+    """Return the part of each sample in the gradient of the partial log-likelihood, (n_columns, n_samples).
+
+    Parameters
+    ----------
+    rows : (n_columns, n_samples) float64
+        Columns of the model.
+    log_hazard : (n_samples,) float64
+    """
+    hazard, at_risk = hazards_at_risk(sets, log_hazard)
+    means = sets.at_events(hazard * rows) / at_risk
+    residuals = -hazard * (rows * sets.over_events(1.0 / at_risk) - sets.over_events(means / at_risk))
+    # Of events at one time each sample has an equal part of all means.
+    residuals[:, sets.samples] += rows[:, sets.samples] - sets.means_of_ties(means)
+    return np.asarray(residuals)
+
+
+def martingale_residuals(
+    time: npt.NDArray[Any],
+    event: npt.NDArray[Any],
+    *,
+    columns: FloatArray | None = None,
+    entry: npt.NDArray[Any] | None = None,
+    strata: npt.NDArray[Any] | None = None,
+    offset: FloatArray | None = None,
+    ties: str = "efron",
+) -> FloatArray:
+    """Return events seen, 1 or 0, minus events expected by Cox's model of the columns, (n_samples,).
+
+    Without columns and with Breslow's ties these are the scores of the log-rank test. Arguments are those of `fit_cox`.
+
+    Examples
+    --------
+    >>> martingale_residuals(np.array([1.0, 2.0, 3.0]), np.array([True, False, True])).round(3).tolist()
+    [0.667, -0.333, -0.333]
+    """
+    sets = RiskSets(time, event, entry=entry, strata=strata, ties=ties)
+    if columns is None or not columns.shape[1]:
+        log_hazard = np.zeros(len(time)) if offset is None else np.asarray(offset, dtype=np.float64)
+    else:
+        log_hazard = fit_in_risk_sets(sets, columns, offset).log_hazard
+    return residuals_in_risk_sets(sets, log_hazard)
+
+
+def residuals_in_risk_sets(sets: RiskSets, log_hazard: FloatArray) -> FloatArray:
+    """Return martingale residuals at known log hazards, which are relative to each other within strata."""
+    hazard, at_risk = hazards_at_risk(sets, log_hazard)
+    return np.asarray(sets.event - hazard * sets.over_events(1.0 / at_risk))
+
+
+def cox_log_likelihood(sets: RiskSets, log_hazard: FloatArray) -> float:
+    """Return the logarithm of the partial likelihood at known log hazards."""
+    return _log_likelihood(sets, log_hazard, hazards_at_risk(sets, log_hazard)[1])
+
+
+def cox_slopes(
+    sets: RiskSets | CellRiskSets, rows: FloatArray, hazard: FloatArray, at_risk: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return gradient and information of the partial log-likelihood: (n_columns,), (n_columns, n_columns).
+
+    Parameters
+    ----------
+    rows : (n_columns, n_samples) float64
+        Columns of the model; the nearer their means are to 0, the less is lost to rounding.
+    hazard, at_risk : (n_samples,), (n_events,) float64
+        Of each sample, and summed over the samples at risk.
+    """
+    expected = hazard * sets.over_events(1.0 / at_risk)
+    means = sets.at_events(hazard * rows) / at_risk
+    return rows @ (sets.event - expected), (rows * expected) @ rows.T - means @ means.T
+
+
+def hazards_at_risk(sets: RiskSets | CellRiskSets, log_hazard: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return hazards of samples, the largest of each stratum being 1, and their sums over samples at risk.
+
+    (n_samples,), of log hazards that are relative to each other within strata, and (n_events,).
+    """
+    hazard = np.exp(_relative(sets, log_hazard))
+    return hazard, sets.hazards_at_risk(hazard)
+
+
+def _log_likelihood(sets: RiskSets | CellRiskSets, log_hazard: FloatArray, at_risk: FloatArray) -> float:
+    return float(_relative(sets, log_hazard)[sets.samples].sum() - np.log(at_risk).sum())
+
+
+def _relative(sets: RiskSets | CellRiskSets, log_hazard: FloatArray) -> FloatArray:
+    """Subtract the largest log hazard of each stratum; that of samples never at risk, which do not count, is cut.
+
+    Hazards too small to be told from 0 are one small number: their inverses, summed, are then none that overflow.
+    """
+    ever = sets.ever_at_risk
+    if sets.n_strata == 1:
+        return np.maximum(np.where(ever, log_hazard - log_hazard[ever].max(initial=-np.inf), 0.0), _LEAST)
+    largest = np.full(sets.n_strata, -np.inf)
+    np.maximum.at(largest, sets.stratum[ever], log_hazard[ever])
+    largest = np.where(np.isfinite(largest), largest, 0.0)
+    return np.maximum(np.where(ever, log_hazard - largest[sets.stratum], 0.0), _LEAST)
+
+
+def _comparable(sets: RiskSets, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Centre columns within strata and divide them by their largest value, which is returned; constant ones become 0.
+
+    Means and largest values are those of samples that were ever at risk: the others do not count.
+    """
+    ever = sets.ever_at_risk
+    stratum = sets.stratum[ever]
+    sizes = np.maximum(np.bincount(stratum, minlength=sets.n_strata), 1)
+    largest = np.abs(columns[ever]).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)
+    scaled = columns / unit
+    sums = [np.bincount(stratum, weights=each, minlength=sets.n_strata) for each in scaled[ever].T]
+    centred = scaled - (np.array(sums) / sizes).T[sets.stratum]
+    spread = np.abs(centred[ever]).max(axis=0, initial=0.0)
+    is_constant = spread < _CONSTANT
+    spread = np.where(is_constant, 1.0, spread)
+    return np.where(is_constant, 0.0, centred / spread), spread * unit

@@ -1,0 +1,245 @@
+"""An outcome, of whatever kind: its models, as tests ask for them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.data.study.design import Design
+from interplay.data.study.outcomes.targets import ResidualModel, ScoreTarget, Target
+from interplay.data.study.outcomes.words import Words
+from interplay.data.study.strata import Strata
+
+#: A coefficient with a larger standard error has no finite estimate.
+NO_ESTIMATE = 10.0
+
+#: Residuals with less than this share of the variance of the outcome leave nothing to search.
+_NOTHING_LEFT = 1e-6
+
+
+class Coefficients(NamedTuple):
+    """Coefficients of columns of a model, with their covariance.
+
+    Attributes
+    ----------
+    estimate : (n,) float64
+        Differences of means, log odds ratios (of the second class) or log hazard ratios; NaN for a column that is a
+        sum of others.
+    covariance : (n, n) float64
+    df_residual : int or None
+        Of a linear model.
+    robust : (n, n) float64 or None
+        Of times, where clusters are given: Lin and Wei's covariance.
+    unit : float
+        Estimates are multiples of it.
+    """
+
+    estimate: FloatArray
+    covariance: FloatArray
+    df_residual: int | None = None
+    robust: FloatArray | None = None
+    unit: float = 1.0
+
+    def of_columns(self, chosen: slice) -> Coefficients:
+        """Keep some columns."""
+        robust = None if self.robust is None else self.robust[chosen, chosen]
+        return self._replace(estimate=self.estimate[chosen], covariance=self.covariance[chosen, chosen], robust=robust)
+
+
+class Fitted(NamedTuple):
+    """A model of some columns, fitted.
+
+    Attributes
+    ----------
+    value : float
+        Log-likelihood; of numbers, the sum of squares that is left.
+    rank : int
+        Columns with a coefficient of their own.
+    start : (n_classes − 1, n_columns) float64
+        Coefficients of classes, where a larger model begins.
+    """
+
+    value: float
+    rank: int
+    start: FloatArray
+
+
+class Fits(ABC):
+    """Fits of an outcome in some samples, each of columns of its own, by likelihood.
+
+    Covariates and constants are among the columns that are given; offset, entries and baseline hazards are known.
+    """
+
+    #: Coefficients of each column.
+    n_each = 1
+
+    @abstractmethod
+    def fit(self, columns: FloatArray, smaller: Fitted | None = None) -> Fitted:
+        """Fit the columns, none of which is a sum of others; `smaller` is a fit of the first ones, where to begin."""
+
+    def df(self, smaller: Fitted, larger: Fitted) -> int:
+        """Return the degrees of freedom; 0 where no sample is left over."""
+        return max(larger.rank - smaller.rank, 0) * self.n_each
+
+    def ratio(self, smaller: Fitted, larger: Fitted) -> tuple[float, int]:
+        """Return twice the difference of log-likelihoods (of numbers, F on the scale of χ²) and its df."""
+        df = self.df(smaller, larger)
+        return (max(2.0 * (larger.value - smaller.value), 0.0), df) if df else (0.0, 0)
+
+    def log_p(self, smaller: Fitted, larger: Fitted) -> float:
+        """Return ln p of the columns that the larger model adds; 0 where it adds none."""
+        chi2, df = self.ratio(smaller, larger)
+        return self.ratio_log_p(chi2, df, larger.rank) if df else 0.0
+
+    def ratio_log_p(self, chi2: float, df: int, n_columns: int) -> float:
+        """Return ln p of a likelihood ratio, whose larger model has so many columns."""
+        return float(log_chi2_tail(chi2, df))
+
+
+class NothingLeft(ValueError):
+    """More columns of a model determine the outcome; the model without them does not."""
+
+
+def check_left(left: FloatArray, outcome: FloatArray, *, share: float = _NOTHING_LEFT) -> None:
+    """Refuse columns of a model whose residuals have hardly any of the variance of the outcome."""
+    if float(left.var()) <= share * float(outcome.var()):
+        raise NothingLeft(
+            "covariates determine y: with them in a model nothing is left for the variables to explain; leave out the "
+            "covariate that is the outcome itself, or a consequence of it"
+        )
+
+
+def standardised(
+    kind: str, left: FloatArray, columns: FloatArray, variances: FloatArray, thirds: FloatArray
+) -> ScoreTarget:
+    """Return residuals as a target by values, with moments in units of its scores."""
+    spread = float(left.std())
+    model = ResidualModel(kind, columns, variances / spread**2, thirds / spread**3)
+    return ScoreTarget(left, np.asarray((left - left.mean()) / spread), "values", model)
+
+
+class SecondTest(NamedTuple):
+    """Beside the likelihood ratio of columns: F of a linear model, and Wald's test with variances that assume less."""
+
+    f: float = 0.0
+    robust_log_p: float = np.nan
+    df_residual: int = 0
+
+
+class Outcome(ABC):
+    """An outcome of one kind."""
+
+    #: The model with the last word: "linear", "logistic" or "cox", and its name in sentences.
+    model_kind: ClassVar[str]
+    model_name: ClassVar[str]
+
+    #: What tables, summaries, reports and plots say.
+    words: ClassVar[Words]
+
+    #: Whether the outcome is a target as it is, to be shown and counted, or only its residuals are.
+    is_target: ClassVar[bool] = True
+
+    #: What a test needs enough of: "samples", or "events" of times.
+    counted: ClassVar[str] = "samples"
+
+    @property
+    @abstractmethod
+    def n_informative(self) -> int:
+        """What the number of columns of a model is measured by: samples of the rarest class, events, or samples."""
+
+    @abstractmethod
+    def of_samples(self, rows: IntArray) -> Outcome:
+        """Return the outcome of some samples, as it is compared here: classes, say, stay the same."""
+
+    @abstractmethod
+    def made_again(
+        self, rows: IntArray, y: Any, strata: Strata | None, compared: Target
+    ) -> tuple[Any, Outcome, Target]:
+        """Return y, the outcome and what is compared of some samples; numbers are cut or ranked anew."""
+
+    def as_compared(self, compared: Target) -> Outcome:
+        """Return the outcome of a comparison: of two classes, say."""
+        return self
+
+    def searches_residuals(self, compared: Target) -> bool:
+        """Say whether residuals of the model are searched, and not what is compared without one."""
+        return True
+
+    @abstractmethod
+    def check_part(self, holdout: Any, rows: IntArray, what: str) -> None:
+        """Refuse a part of the samples, to search in or to test in, that is too small."""
+
+    def check_offset(self) -> None:
+        """Refuse an offset where the outcome cannot have one."""
+        return
+
+    @abstractmethod
+    def alone(self) -> FloatArray:
+        """Return the outcome as targets of linear models without a design, (n_targets, n_samples)."""
+
+    @abstractmethod
+    def measured(self) -> dict[str, Any]:
+        """Return the arrays by which effects of single variables are measured, as fields of `Target` there."""
+
+    def about(self) -> dict[str, Any]:
+        """Return the entries of a record beside those of what is compared."""
+        return {}
+
+    def arrays(self) -> list[FloatArray]:
+        """Return what tells the outcome from others with the same residuals."""
+        return []
+
+    def beyond(self, design: Design) -> tuple[Outcome, Design]:
+        """Return the outcome as it is modelled, and what is left of the design: numbers lose the offset."""
+        return self, design
+
+    @abstractmethod
+    def residuals(self, columns: FloatArray, design: Design, *, has_more: bool = False) -> ScoreTarget:
+        """Return the residuals of a model of columns, those of the design first; `has_more` than these or not."""
+
+    def responses(self, design: Design) -> FloatArray:
+        """Return columns that linear models explain about as well as the model of this kind, (n_samples, n)."""
+        return self.residuals(design.columns(), design).scores[:, np.newaxis]
+
+    @abstractmethod
+    def fits(self, design: Design, rows: IntArray | None = None) -> Fits:
+        """Return what fits models to the outcome in some samples."""
+
+    @abstractmethod
+    def coefficients(self, columns: FloatArray, design: Design, clusters: IntArray | None = None) -> Coefficients:
+        """Fit a model of columns, those of the design first; with `clusters`, times have a robust covariance, too."""
+
+    def effects(self, columns: FloatArray, design: Design, clusters: IntArray | None = None) -> Coefficients | None:
+        """Return coefficients in the unit of the outcome; None where a column has no one effect."""
+        return self.coefficients(columns, design, clusters)
+
+    def second_test(
+        self, design: Design, smaller: FloatArray, larger: FloatArray, rows: IntArray, groups: IntArray | None
+    ) -> SecondTest:
+        """Test the columns that `larger` adds to a model of `smaller` and the design, in some samples, once more.
+
+        `groups` are those of all samples; variances of times account for them.
+        """
+        return SecondTest()
+
+    def nested_ratio(self, columns: FloatArray, n_smaller: int, rows: IntArray) -> tuple[float, int]:
+        """Compare models of columns and of the first ones, in some samples, without a design: χ² and its df."""
+        raise NotImplementedError
+
+    def ratio_on_other_scale(
+        self, columns: FloatArray, n_smaller: int, rows: IntArray, offset: FloatArray | None
+    ) -> tuple[float, int] | None:
+        """Compare the same on a scale that bends sums of effects otherwise; None where there is no other."""
+        return None
+
+    def ratio_log_p(self, chi2: float, df: int, rows: IntArray, n_columns: int) -> float:
+        """Return ln p of a likelihood ratio in some samples, whose larger model has so many columns."""
+        return float(log_chi2_tail(chi2, df))
+
+    def n_counted(self, rows: IntArray) -> int:
+        """Return how many samples, or events, there are among some samples."""
+        return len(rows)

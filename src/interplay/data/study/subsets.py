@@ -1,0 +1,119 @@
+"""Some of a table's variables, or some of its samples, as a table: read from the whole table block by block."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import IntArray
+from interplay.data.study.columns import Column
+from interplay.data.study.number_texts import LabelDoubt
+from interplay.data.study.table import Table, Values, Which
+
+
+class _Subset(Table):
+    """A part of a table, with the properties of the whole where these do not depend on the part."""
+
+    def __init__(self, table: Table, n_samples: int, names: list[str], kinds: npt.NDArray[np.int8]) -> None:
+        super().__init__(n_samples, names, kinds, table.dtype)
+        self._table = table
+        self.samples_left_out = table.samples_left_out
+
+    @property
+    def positions(self) -> list[tuple[str, float]] | None:
+        """Chromosome and position of each variable, where they are known."""
+        return self._table.positions
+
+    @property
+    def has_whole_numbers(self) -> bool:
+        """Whether all variables are numbers of one byte."""
+        return self._table.has_whole_numbers
+
+    def place(self, sample: int) -> str:
+        """Say where a sample is in the whole table."""
+        return self._table.place(sample)
+
+    @property
+    def doubts(self) -> dict[str, LabelDoubt]:
+        """Reasons to doubt that text variables hold labels, by the names of the variables in doubt."""
+        return self._table.doubts
+
+
+class ColumnSubset(_Subset):
+    """A table with only the variables `kept`.
+
+    With `keeps_numbers`, draws for a variable, such as those of its thresholds, are the same as in the whole table.
+    """
+
+    def __init__(self, table: Table, kept: IntArray, *, keeps_numbers: bool = False) -> None:
+        super().__init__(table, table.n_samples, [table.names[v] for v in kept], table.kinds[kept])
+        self._kept, self._keeps_numbers = kept, keeps_numbers
+
+    @property
+    def numbers(self) -> IntArray:
+        """The variables' numbers in the streams of random numbers."""
+        return self._table.numbers[self._kept] if self._keeps_numbers else super().numbers
+
+    @property
+    def positions(self) -> list[tuple[str, float]] | None:
+        """Chromosome and position of each variable, where they are known."""
+        known = self._table.positions
+        return None if known is None else [known[v] for v in self._kept.tolist()]
+
+    def columns(self, which: Which) -> Values:
+        """Return the chosen columns; see `Table.columns`."""
+        return self._table.columns(as_slice(self._kept[which]))
+
+    def whole_numbers(self, which: Which) -> npt.NDArray[np.int8] | None:
+        """Return the chosen columns as numbers of one byte; see `Table.whole_numbers`."""
+        return self._table.whole_numbers(as_slice(self._kept[which]))
+
+    def column(self, v: int) -> Column:
+        """Return one column with the names of its levels."""
+        return self._table.column(int(self._kept[v]))
+
+    @property
+    def doubts(self) -> dict[str, LabelDoubt]:
+        """Reasons to doubt that text variables hold labels, by the names of the variables in doubt."""
+        found = self._table.doubts
+        return {name: found[name] for name in self.names if name in found} if found else {}
+
+
+class RowSubset(_Subset):
+    """A table with only the samples `rows`."""
+
+    def __init__(self, table: Table, rows: IntArray) -> None:
+        super().__init__(table, len(rows), table.names, table.kinds)
+        self._rows = rows
+
+    @property
+    def rows(self) -> IntArray:
+        """The samples' numbers in the whole table."""
+        return self._rows
+
+    def columns(self, which: Which) -> Values:
+        """Return the chosen columns; see `Table.columns`."""
+        return np.ascontiguousarray(self._table.columns(which)[:, self._rows])
+
+    def whole_numbers(self, which: Which) -> npt.NDArray[np.int8] | None:
+        """Return the chosen columns as numbers of one byte; see `Table.whole_numbers`."""
+        whole = self._table.whole_numbers(which)
+        return None if whole is None else np.ascontiguousarray(whole[:, self._rows])
+
+    def column(self, v: int) -> Column:
+        """Return variable `v` with the names of its levels; some of them may have no sample here."""
+        whole = self._table.column(v)
+        return replace(whole, read=lambda: whole.read()[self._rows])
+
+    def place(self, sample: int) -> str:
+        """Say where a sample is in the whole table."""
+        return self._table.place(int(self._rows[sample]))
+
+
+def as_slice(numbers: IntArray) -> Which:
+    """Return consecutive numbers as a slice, which is read faster, and perhaps without a copy; others as they are."""
+    if len(numbers) and bool((np.diff(numbers) == 1).all()):
+        return slice(int(numbers[0]), int(numbers[-1]) + 1)
+    return numbers

@@ -1,0 +1,100 @@
+"""Levels of one tuple's members and columns of a model → the interaction of the levels, tested beside the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray, numbered
+from interplay.data.models.linear import cell_columns, independent_columns
+from interplay.data.study.outcomes.targets import Target
+
+
+class NestedModels(NamedTuple):
+    """Columns of two models of a tuple, the interaction of its levels in the larger one alone.
+
+    Attributes
+    ----------
+    columns : (n, n_columns) float64
+        Of the larger model; none is a sum of others.
+    n_smaller : int
+        The first ones are those of the smaller model.
+    rows : (n,) int64
+        Numbers of their samples.
+    """
+
+    columns: FloatArray
+    n_smaller: int
+    rows: IntArray
+
+    @property
+    def df(self) -> int:
+        return int(self.columns.shape[1]) - self.n_smaller
+
+
+def nested_models(
+    outcome: Target,
+    levels: IntArray,
+    columns: FloatArray,
+    *,
+    known: IntArray | None = None,
+    stratum: IntArray | None = None,
+    dosages: Sequence[FloatArray] | None = None,
+) -> NestedModels:
+    """Return models with and without the interaction of a tuple, which both have `columns` beside.
+
+    The smaller model has the effects of all proper subsets of the members, in each stratum its own; the larger one has
+    an effect of every cell. Of numbers, samples in cells of few samples are left out, as in the search.
+
+    Parameters
+    ----------
+    outcome : ClassTarget or ScoreTarget
+        Of all samples.
+    levels : (k, n_known) int64
+        Levels of the members.
+    columns : (n_known, n_columns) float64
+    known : (n_known,) int64, optional
+        The samples that `levels`, `columns`, `stratum` and `dosages` are of; all if not given.
+    stratum : (n_known,) int64, optional
+    dosages : sequence of (n_known,) float64, optional
+        For numbers: test the product of these in place of cells.
+    """
+    known = np.arange(levels.shape[1]) if known is None else known
+    if dosages is not None:
+        smaller, larger = _products(dosages, stratum)
+        return models_of(np.hstack([smaller, columns]), larger, known)
+    cells = cells_of(levels, stratum)
+    if outcome.fewest_in_cell > 1:
+        rows = np.flatnonzero(np.bincount(cells)[cells] >= outcome.fewest_in_cell)
+        levels, columns, known, cells = levels[:, rows], columns[rows], known[rows], cells[rows]
+        stratum = None if stratum is None else stratum[rows]
+    if not len(known):
+        return NestedModels(np.empty((0, 0)), 0, known)
+    parts = [cell_columns(cells_of(np.array(part), stratum)) for part in combinations(levels, len(levels) - 1)]
+    return models_of(np.hstack([*parts, columns]), cell_columns(cells), known)
+
+
+def models_of(smaller: FloatArray, more: FloatArray, rows: IntArray) -> NestedModels:
+    """Return two models by their columns, those of the smaller one and those that the larger one has beside."""
+    smaller = independent_columns(smaller)
+    return NestedModels(independent_columns(np.hstack([smaller, more])), smaller.shape[1], rows)
+
+
+def _products(dosages: Sequence[FloatArray], stratum: IntArray | None) -> tuple[FloatArray, FloatArray]:
+    """Return the products of dosages of proper subsets, the constant among them, and that of all; in each stratum."""
+    centred = [x - x.mean() for x in dosages]
+    inside = np.ones((len(dosages[0]), 1)) if stratum is None else np.eye(int(stratum.max()) + 1)[stratum]
+    subsets = [some for size in range(len(dosages) + 1) for some in combinations(centred, size)]
+    columns = [inside * np.prod([np.ones(len(inside)), *some], axis=0)[:, np.newaxis] for some in subsets]
+    return np.hstack(columns[:-1]), columns[-1]
+
+
+def cells_of(levels: IntArray, stratum: IntArray | None = None) -> IntArray:
+    """Number the combinations of levels, (k, n_samples), within strata."""
+    cells = np.zeros(levels.shape[1], dtype=np.int64) if stratum is None else numbered(stratum)
+    for codes in levels:
+        cells = numbered(cells * (int(codes.max(initial=0)) + 1) + codes)
+    return cells

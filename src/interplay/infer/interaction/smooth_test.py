@@ -1,0 +1,76 @@
+"""One tuple with cut numbers → is it an interaction beside smooth effects of the numbers themselves?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.data.study.full_model import FullModel
+from interplay.data.study.outcomes.outcome import Outcome
+from interplay.data.study.outcomes.targets import Target
+from interplay.infer.interaction.beside_test import nested_models
+from interplay.infer.interaction.interaction_test import chi2_log_tail
+from interplay.infer.smooth_columns import smooth_columns
+
+#: The level on the other scale, as a share of the significance level. With 1, additive effects that one scale bends are
+#: called an interaction in 3.3 % of tables, beside the errors that the search makes elsewhere.
+OTHER_SCALE_SHARE = 0.1
+
+
+def smooth_test(
+    outcome: Target,
+    levels: IntArray,
+    splines: Sequence[FloatArray | None],
+    *,
+    known: IntArray | None = None,
+    stratum: IntArray | None = None,
+    dosages: Sequence[FloatArray] | None = None,
+    model: FullModel | None = None,
+) -> tuple[tuple[float, int], tuple[float, int] | None]:
+    """Test the interaction of levels beside smooth effects of the members that are cut numbers.
+
+    Parameters
+    ----------
+    splines : sequence of (n_known, n_columns) float64, or None
+        Of each member, as `spline_columns` makes them; None for members that were not cut.
+    outcome, levels, known, stratum, dosages
+        As in `nested_models`.
+    model : FullModel, optional
+        With covariates, an offset or times, of all samples: its columns are in both models.
+
+    Returns
+    -------
+    (chi2, df) : (float, int)
+        Of the classes, or of the scores of numbers.
+    on_other_scale : (float, int) or None
+        The same of the values of numbers, where scores are those of ranks, and of probits of two classes; None where
+        the user has chosen the scale, and for more classes.
+    """
+    columns = smooth_columns(splines, levels, stratum)
+    if model is not None:
+        columns = np.hstack([columns, model.columns() if known is None else model.columns()[known]])
+    models = nested_models(outcome, levels, columns, known=known, stratum=stratum, dosages=dosages)
+    smaller, larger = models.columns[:, : models.n_smaller], models.columns[:, models.n_smaller :]
+    if model is not None:
+        found = model.likelihood_ratio(smaller, larger, models.rows) if len(models.rows) else (0.0, 0)
+        modelled, offset = model.outcome, model.design.offset
+    else:
+        modelled, offset = cast("Outcome", outcome), None  # without a model it is a target itself
+        found = modelled.nested_ratio(models.columns, models.n_smaller, models.rows)
+    return found, modelled.ratio_on_other_scale(models.columns, models.n_smaller, models.rows, offset)
+
+
+def smooth_log_p(p_values: FloatArray, on_other_scale: Sequence[tuple[float, int] | None], level: float) -> FloatArray:
+    """Return logarithms of p-values beside smooth effects, (n,), from those of one scale and tests on the other.
+
+    Ranks bend a sum of effects, and log odds bend a sum of probits. So an interaction must show on the other scale as
+    well: p < `level` / 10, not adjusted. Where it does not, the p-value is the larger one of both scales.
+    """
+    others = [(np.inf, 1) if other is None else other for other in on_other_scale]
+    p_other = np.exp(chi2_log_tail(np.array([chi2 for chi2, _ in others]), np.array([df for _, df in others])))
+    p = np.where(p_other >= OTHER_SCALE_SHARE * level, np.maximum(p_values, p_other), p_values)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.where(np.isnan(p), 1.0, p)))

@@ -1,0 +1,166 @@
+"""Tuples, sample by sample → tests by the full model, which take the place of tests without covariates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray, in_unit
+from interplay.data.study.full_model import FullModel
+from interplay.data.study.outcomes.targets import ScoreTarget, Target
+from interplay.data.study.outcomes.times import Survival
+from interplay.infer.interaction.beside_test import nested_models
+from interplay.infer.interaction.model_test import ModelTest, model_test
+from interplay.infer.interaction.tuple_tests import METHODS, TupleTests
+
+
+class TupleSamples(NamedTuple):
+    """The samples that have a level of every member of a tuple.
+
+    Attributes
+    ----------
+    known : (n_known,) int64
+        Their numbers.
+    levels : (k, n_known) int64
+    stratum : (n_known,) int64, or None
+    dosages : list of (n_known,) float64, or None
+        Where the product of dosages is tested.
+    """
+
+    known: IntArray
+    levels: IntArray
+    stratum: IntArray | None
+    dosages: list[FloatArray] | None
+
+
+def tuple_in_model(
+    model: FullModel,
+    outcome: Target,
+    samples: TupleSamples,
+    n_levels: IntArray,
+    *,
+    max_log_p: float = 0.0,
+    groups: IntArray | None = None,
+) -> ModelTest:
+    """Test the interaction of one tuple by the full model; effects are left out where ln p is above `max_log_p`.
+
+    Parameters
+    ----------
+    model : FullModel
+        Of all samples.
+    outcome : ClassTarget or ScoreTarget
+        Of all samples, as it is shown.
+    n_levels : (k,) int64
+        Of the members.
+    groups : (n_samples,) int64, optional
+        Of times: samples that belong together, for robust variances and intervals.
+    """
+    nothing = np.empty((len(samples.known), 0))
+    models = nested_models(
+        outcome,
+        samples.levels,
+        nothing,
+        known=samples.known,
+        stratum=samples.stratum,
+        dosages=samples.dosages,
+    )
+    product = _product(samples, models.rows, n_levels)
+    return model_test(model, models, product, max_log_p=max_log_p, groups=groups)
+
+
+def _product(samples: TupleSamples, rows: IntArray, n_levels: IntArray) -> FloatArray | None:
+    """Return the column of the interaction where it is one: of dosages, or of two levels each."""
+    if samples.dosages is not None:
+        columns = [x - x.mean() for x in samples.dosages]
+    elif (n_levels == 2).all():
+        columns = [levels.astype(np.float64) for levels in samples.levels]
+    else:
+        return None
+    product = np.prod(columns, axis=0)
+    return np.asarray(product[np.searchsorted(samples.known, rows)])
+
+
+def with_model_tests(
+    tested: TupleTests,
+    found: Sequence[ModelTest],
+    model: FullModel,
+    outcome: Target,
+    alone: Callable[[TupleTests], FloatArray],
+    *,
+    n_discretizations: int = 1,
+) -> TupleTests:
+    """Put tests by the full model in the place of tests without covariates.
+
+    Parameters
+    ----------
+    tested : TupleTests
+        Tests of residuals or of the outcome as it is shown.
+    found : sequence of ModelTest
+        One for each tuple.
+    alone : callable
+        Returns the log hazard ratios of members by themselves, (n, k); called for times.
+    n_discretizations : int
+        p-values are multiplied by it.
+    """
+    log_p = np.array([one.log_p for one in found]).reshape(-1) + np.log(n_discretizations)
+    chi2, effect, f = (
+        np.array([getattr(one, name) for one in found], dtype=np.float64) for name in ("chi2", "effect", "f")
+    )
+    df = np.array([one.df for one in found], dtype=np.int64)
+    common: dict[str, Any] = {
+        "df": df,
+        "log_p": np.minimum(log_p, 0.0),
+        "statistic": chi2,
+        "estimate": effect,
+        "ci_low": np.array([one.low for one in found], dtype=np.float64),
+        "ci_high": np.array([one.high for one in found], dtype=np.float64),
+        "method": np.where(df > 0, METHODS.index("model"), METHODS.index("sparse")),
+    }
+    robust_log_p = np.array([one.robust_log_p for one in found], dtype=np.float64) + np.log(n_discretizations)
+    unknown = np.full(len(tested), np.nan)
+    robust = {"robust_log_p": np.minimum(robust_log_p, 0.0), "robust_adjusted": unknown}
+    if tested.words.counts_classes:
+        # Excess risks of counts are not those given covariates.
+        return replace(tested, **common, reri=unknown, reri_low=unknown, reri_high=unknown)
+    if isinstance(model.outcome, Survival):
+        # Differences of mean residuals are no log hazard ratios.
+        none = {"cell_effect": unknown, "cell_low": unknown, "cell_high": unknown}
+        return tested.of_other_kind("times", **common, **robust, **none, estimate_alone=alone(tested))
+    assert isinstance(outcome, ScoreTarget)
+    values, unit = in_unit(outcome.values)
+    spread = float(values.std(ddof=1)) if np.isfinite(values).all() else np.nan
+    of_numbers = {"statistic": f, "method": tested.method, "estimate_sd": effect / unit / spread}
+    df_residual = np.array([one.df_residual for one in found], dtype=np.int64)
+    return replace(tested, **common | robust | of_numbers, df_residual=df_residual)
+
+
+def hazards_alone(
+    tested: TupleTests, model: FullModel, n_levels: Callable[[int], int], levels_of: Callable[[int, int], IntArray]
+) -> FloatArray:
+    """Return the log hazard ratio of each member of two levels by itself, (n, k), in samples that have a level.
+
+    Parameters
+    ----------
+    n_levels : callable
+        Returns the number of levels of a variable.
+    levels_of : callable
+        Returns the levels of a variable in a discretisation, (n_samples,); others than 0 and 1 are none.
+    """
+    alone = np.full(tested.tuples.shape, np.nan)
+    known: dict[tuple[int, int], float] = {}
+    for row, members in enumerate(tested.tuples.tolist()):
+        d = int(tested.discretization[row])
+        for place, v in enumerate(members):
+            if n_levels(v) != 2:
+                continue
+            if (v, d) not in known:
+                levels = levels_of(v, d)
+                rows = np.flatnonzero((levels >= 0) & (levels < 2))
+                here = model if len(rows) == model.n_samples else model.of_samples(rows)
+                column = levels[rows, np.newaxis].astype(np.float64)
+                known[v, d] = float(here.coefficients(column).estimate[0])
+            alone[row, place] = known[v, d]
+    return alone

@@ -1,0 +1,303 @@
+"""Tests of the interactions of tuples, one row per tuple, of every kind of outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.data.study.outcomes.words import WORDS, Words
+from interplay.files.types import Check
+from interplay.infer.interaction.additive_effect import class_scale_words
+from interplay.infer.number_interaction.scale_words import scale_words
+from interplay.infer.p_values import relevant_mask
+
+#: Method where samples are too few for any p-value: it is 1.
+SPARSE = "sparse"
+
+#: Sources of p-values, in the order of their numbers in `TupleTests.method`.
+METHODS = ("exact", "chi2", "bootstrap", SPARSE, "permutations", "f", "model")
+
+#: Fields with one entry per member, and fields of whole numbers.
+_WIDE = ("tuples", "residual_cell", "gain", "gain_alone", "df_alone", "estimate_alone")
+_WHOLE = (
+    "tuples", "discretization", "n_samples", "df", "method", "residual_cell", "residual_stratum", "df_alone",
+    "residual_class", "df_residual",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class TupleTests:
+    """Tests of tuples, sorted by their members or by p-value; each field has one entry, or one row, per tuple.
+
+    Some fields are there for some kinds of outcomes only (`Words.columns`), and None for others.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of the outcome, which `words` belong to.
+    tuples : (n, k) int64
+        Numbers of the members, ascending.
+    discretization : (n,) int64
+        The discretisation that the tuple was tested in: of several, where it has the smallest p-value.
+    n_samples : (n,) int64
+        Samples of its table: samples with a value of every member, where missing values are left out.
+    df : (n,) int64
+        Effective degrees of freedom.
+    statistic : (n,) float64
+        Larger for more evidence at equal degrees of freedom: G² = 2 Σ n ln(n/μ) of classes, the likelihood ratio of
+        Cox's model of times, F of the scores of numbers (with dosages, of one product).
+    log_p : (n,) float64
+        Natural logarithm of the p-value; of several discretisations, of the p-value times their number.
+    p_adjusted : (n,) float64
+        Adjusted for all tuples that were searched; NaN before that.
+    method : (n,) int64
+        Number of the method in `METHODS`.
+    estimate : (n,) float64
+        The size of the effect, for two levels each, else NaN: the log odds ratio of two classes, the log hazard ratio
+        of times, the difference of differences of numbers in their unit; with dosages the coefficient of the product.
+    estimate_alone : (n, k) float64
+        The same of each member of two levels by itself, else NaN.
+    ci_low, ci_high : (n,) float64
+        95 % interval of `estimate`.
+    residual : (n,) float64
+        Largest residual, in its standard errors, where there is no such effect, else NaN.
+    residual_cell : (n, k) int64
+        Levels of the members there; −1 where there is none.
+    residual_stratum : (n,) int64
+        Stratum there.
+    cell_effect, cell_low, cell_high : (n,) float64
+        How much that cell departs from the separate effects of the members, with a 95 % interval: a log odds ratio of
+        the class, or a difference of means in the unit of the outcome. NaN where there is none, and of classes in
+        tuples that could not be significant.
+    gain : (n, k) float64
+        Information of each member beyond the others, bits × samples, without pseudocounts.
+    gain_alone : (n, k) float64
+        Information of each member by itself.
+    df_alone : (n, k) int64
+        Degrees of freedom of `gain_alone`.
+    smooth_log_p : (n,) float64
+        ln p of the interaction beside smooth effects of the numbers themselves, for significant tuples whose members
+        are numbers that were cut; NaN for others.
+    smooth_adjusted : (n,) float64
+        The same adjusted as `p_adjusted`; NaN before that, and for others.
+    min_expected : (n,) float64
+        Smallest fitted count.
+    reri, reri_low, reri_high : (n,) float64
+        Relative excess risk due to interaction and its 95 % interval, for pairs of two levels and two classes, else
+        NaN.
+    residual_class : (n,) int64
+        Class of the largest adjusted residual.
+    df_residual : (n,) int64
+        Samples less parameters.
+    estimate_sd : (n,) float64
+        `estimate` in standard deviations of the outcome.
+    robust_log_p : (n,) float64
+        ln p of the same hypothesis with variances that assume less: HC3 of numbers, Lin and Wei's of times. Of several
+        discretisations, of p times their number; NaN where not tested.
+    other_log_p : (n,) float64
+        ln p of F on the other scale: of the values where scores are ranks, else of ranks.
+    robust_adjusted, other_adjusted : (n,) float64
+        These p-values, adjusted as those of the first test; NaN before that.
+    """
+
+    kind: Annotated[str, Check(among=tuple(WORDS))]
+    tuples: Annotated[IntArray, Check("n k", low=0, below="n_vars")]
+    discretization: Annotated[IntArray, Check("n", low=0, below=2**31)]
+    n_samples: Annotated[IntArray, Check("n")]
+    df: Annotated[IntArray, Check("n", low=0)]
+    statistic: Annotated[FloatArray, Check("n")]
+    log_p: Annotated[FloatArray, Check("n", high=0)]
+    p_adjusted: Annotated[FloatArray, Check("n")]
+    method: Annotated[IntArray, Check("n", low=0, below=len(METHODS))]
+    estimate: Annotated[FloatArray, Check("n")]
+    estimate_alone: Annotated[FloatArray, Check("n k")]
+    ci_low: Annotated[FloatArray, Check("n")]
+    ci_high: Annotated[FloatArray, Check("n")]
+    residual: Annotated[FloatArray, Check("n")]
+    residual_cell: Annotated[IntArray, Check("n k")]
+    residual_stratum: Annotated[IntArray, Check("n")]
+    cell_effect: Annotated[FloatArray, Check("n")]
+    cell_low: Annotated[FloatArray, Check("n")]
+    cell_high: Annotated[FloatArray, Check("n")]
+    gain: Annotated[FloatArray, Check("n k")]
+    gain_alone: Annotated[FloatArray, Check("n k")]
+    df_alone: Annotated[IntArray, Check("n k")]
+    smooth_log_p: Annotated[FloatArray, Check("n", high=0, nan=True)]
+    smooth_adjusted: Annotated[FloatArray, Check("n", nan=True)]
+    min_expected: Annotated[FloatArray | None, Check("n")] = None
+    reri: Annotated[FloatArray | None, Check("n")] = None
+    reri_low: Annotated[FloatArray | None, Check("n")] = None
+    reri_high: Annotated[FloatArray | None, Check("n")] = None
+    residual_class: Annotated[IntArray | None, Check("n")] = None
+    df_residual: Annotated[IntArray | None, Check("n", low=0)] = None
+    estimate_sd: Annotated[FloatArray | None, Check("n")] = None
+    robust_log_p: Annotated[FloatArray | None, Check("n", high=0, nan=True)] = None
+    robust_adjusted: Annotated[FloatArray | None, Check("n")] = None
+    other_log_p: Annotated[FloatArray | None, Check("n", high=0, nan=True)] = None
+    other_adjusted: Annotated[FloatArray | None, Check("n")] = None
+
+    __test__ = False  # pytest: no test
+
+    def __len__(self) -> int:
+        return len(self.tuples)
+
+    def is_consistent(self) -> bool:
+        """Say whether just the fields are there that tests of this kind have, which a file may violate."""
+        return self._columns().keys() == _names(self.kind)
+
+    @property
+    def words(self) -> Words:
+        """The words of this kind of outcome."""
+        return WORDS[self.kind]
+
+    @property
+    def choosing_log_p(self) -> FloatArray:
+        """Logarithms of the p-values by which the discretisation of a tuple is chosen.
+
+        Those of χ² for counts, which all tuples have: exact tests and bootstraps are made of the chosen ones.
+        """
+        if not self.words.counts_classes:
+            return self.log_p
+        return np.where(self.df > 0, log_chi2_tail(self.statistic, np.maximum(self.df, 1)), 0.0)
+
+    @classmethod
+    def none(cls, kind: str, dimensions: int) -> Self:
+        """Return an empty list of tuples with this number of members."""
+        arrays: dict[str, Any] = {}
+        for name in _names(kind):
+            shape = (0, dimensions) if name in _WIDE else (0,)
+            arrays[name] = np.empty(shape, dtype=np.int64 if name in _WHOLE else np.float64)
+        return cls(kind, **arrays)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Put lists of one kind, one at least, one after the other."""
+        columns = [part._columns() for part in parts]
+        return cls(parts[0].kind, **{name: np.concatenate([each[name] for each in columns]) for name in columns[0]})
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the fields that there are, by name."""
+        named = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "kind"}
+        return {name: values for name, values in named.items() if values is not None}
+
+    def chosen(self, rows: npt.NDArray[Any]) -> Self:
+        """Keep some rows, in that order."""
+        return type(self)(self.kind, **{name: values[rows] for name, values in self._columns().items()})
+
+    def of_other_kind(self, kind: str, **changed: npt.NDArray[Any]) -> Self:
+        """Return tests of another kind of outcome; fields that it lacks are left out."""
+        columns = self._columns() | changed
+        return type(self)(kind, **{name: columns[name] for name in _names(kind)})
+
+    def by_p_value(self) -> Self:
+        """Sort by p-value, then statistic (largest first), then members: the order of all lists.
+
+        Tuples that were not tested for lack of samples come last, by their members alone.
+        """
+        is_sparse = self.method == METHODS.index(SPARSE)
+        keys = (*self.tuples.T[::-1], np.where(is_sparse, 0.0, -self.statistic), is_sparse, self.log_p)
+        return self.chosen(np.lexsort(keys))
+
+    def adjusted(self, adjust: Callable[[FloatArray], FloatArray]) -> Self:
+        """Fill in the adjusted p-values, also of other tests; those beside smooth effects have to be judged again."""
+        changed = {"p_adjusted": adjust(self.p_value), "smooth_adjusted": np.full(len(self), np.nan)}
+        for name in ("robust", "other"):
+            if (log_p := getattr(self, f"{name}_log_p")) is not None:
+                changed[f"{name}_adjusted"] = _adjusted_known(np.exp(log_p), adjust)
+        return self.with_fields(**changed)
+
+    def with_fields(self, **changed: npt.NDArray[Any]) -> Self:
+        """Return the same tests with other arrays in these fields."""
+        return type(self)(self.kind, **self._columns() | changed)
+
+    def of_discretization(self, discretization: IntArray) -> Self:
+        """Say in which discretisation each tuple was tested."""
+        return replace(self, discretization=discretization)
+
+    def multiplied(self, log_factor: float) -> Self:
+        """Multiply p-values of all tests by a factor, the number of discretisations."""
+        names = [name for name in ("log_p", "robust_log_p", "other_log_p") if getattr(self, name) is not None]
+        return self.with_fields(**{name: np.minimum(getattr(self, name) + log_factor, 0.0) for name in names})
+
+    @property
+    def p_value(self) -> FloatArray:
+        return np.exp(self.log_p)
+
+    @property
+    def p_smooth(self) -> FloatArray:
+        return np.exp(self.smooth_log_p)
+
+    @property
+    def p_robust(self) -> FloatArray:
+        """p-values with robust variances; NaN where there are none."""
+        return np.full(len(self), np.nan) if self.robust_log_p is None else np.exp(self.robust_log_p)
+
+    @property
+    def p_other_scale(self) -> FloatArray:
+        """p-values on the other scale of the outcome; NaN where there are none."""
+        return np.full(len(self), np.nan) if self.other_log_p is None else np.exp(self.other_log_p)
+
+    def holds_robust(self, level: float) -> BoolArray:
+        """Say which tuples are significant with robust variances."""
+        assert self.robust_adjusted is not None
+        return np.asarray(self.robust_adjusted < level)
+
+    def scales(self, level: float, scale: str | None) -> list[str]:
+        """Say on which scales each significant tuple is an interaction; see `class_scale_words` and `scale_words`."""
+        words = [""] * len(self)
+        if self.other_adjusted is not None:
+            words = scale_words(self.p_other_scale, self.other_adjusted, scale=scale or "ranks", level=level)
+        elif self.reri is not None and self.reri_low is not None and self.reri_high is not None:
+            words = class_scale_words(self.estimate, self.reri, self.reri_low, self.reri_high)
+        return [word if known else "" for word, known in zip(words, self.is_significant(level).tolist(), strict=True)]
+
+    def is_significant(self, level: float) -> BoolArray:
+        """Say which adjusted p-values are below the significance level, beside smooth effects too where tested so."""
+        return relevant_mask(self.p_adjusted, level=level) & ~self.is_of_cutting(level)
+
+    def is_of_cutting(self, level: float) -> BoolArray:
+        """Say which tuples are significant only because numbers were cut: not so beside their smooth effects."""
+        return relevant_mask(self.p_adjusted, level=level) & np.asarray(self.smooth_adjusted >= level)
+
+    @property
+    def p_decisive(self) -> FloatArray:
+        """The larger one of both adjusted p-values, where there are two."""
+        return np.fmax(self.p_adjusted, self.smooth_adjusted)
+
+    def smooth_judged(self, adjust: Callable[[FloatArray], FloatArray], level: float) -> Self:
+        """Fill in the adjusted p-values beside smooth effects.
+
+        `adjust` gets p-values of all significant tuples: those of the search where nothing was cut.
+        """
+        rows = np.flatnonzero(relevant_mask(self.p_adjusted, level=level))
+        again = ~np.isnan(self.smooth_log_p[rows])
+        adjusted = np.full(len(self), np.nan)
+        if again.any():
+            adjusted[rows] = np.where(again, adjust(np.where(again, self.p_smooth[rows], self.p_value[rows])), np.nan)
+        return replace(self, smooth_adjusted=adjusted)
+
+    def method_names(self) -> list[str]:
+        return [METHODS[number] for number in self.method.tolist()]
+
+    def rows_of(self, tuples: IntArray) -> IntArray:
+        """Return the row of each of these tuples, −1 where it was not tested."""
+        row_of = {tuple(members): row for row, members in enumerate(self.tuples.tolist())}
+        return np.array([row_of.get(tuple(members), -1) for members in tuples.tolist()], dtype=np.int64)
+
+
+def _names(kind: str) -> set[str]:
+    """Return the fields of tests of a kind of outcome."""
+    of_some = {name for words in WORDS.values() for name in words.columns}
+    return {field.name for field in fields(TupleTests)} - {"kind"} - of_some | set(WORDS[kind].columns)
+
+
+def _adjusted_known(p_value: FloatArray, adjust: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Adjust p-values of which some are not known (NaN): these stay so, and count as 1."""
+    known = ~np.isnan(p_value)
+    return np.where(known, adjust(np.where(known, p_value, 1.0)), np.nan)

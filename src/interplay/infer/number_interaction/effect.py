@@ -1,0 +1,163 @@
+"""Moments of cells → how strong an interaction is, and where: a difference of differences, or the cell beyond H0."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
+from interplay.infer.number_interaction.cell_moments import CellMoments
+from interplay.infer.number_interaction.departure import MAX_CONTRASTS
+from interplay.infer.number_interaction.interaction_contrasts import (
+    by_pattern,
+    contrast_values,
+    contrasts_between,
+    full_contrasts,
+    n_contrasts,
+)
+from interplay.infer.number_interaction.robust_test import mean_variances
+
+#: With less than this share of its variance left, H0 fits the mean of a cell exactly.
+_FREE_VARIANCE = 1e-9
+
+
+class Effect(NamedTuple):
+    """Estimates with their intervals, each (n_tuples,); NaN where there is none."""
+
+    estimate: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    def times(self, unit: float) -> Effect:
+        """Return the same of values in another unit."""
+        return Effect(*(values * unit for values in self))
+
+
+class LargestResidual(NamedTuple):
+    """The cell of every tuple that departs most from H0; numbers are −1, and values NaN, if there is none.
+
+    `value` (n_tuples,), in its standard errors; `stratum` (n_tuples,); `cell` (n_tuples, k), levels of the members.
+    """
+
+    value: FloatArray
+    stratum: IntArray
+    cell: IntArray
+
+
+def none_of(n_tuples: int) -> Effect:
+    """Return effects that are not known."""
+    unknown = np.full(n_tuples, np.nan)
+    return Effect(unknown, unknown, unknown)
+
+
+def is_two_level(levels: tuple[int, ...]) -> bool:
+    """Say whether every member has two levels."""
+    return all(c == 2 for c in levels)
+
+
+def difference_of_differences(
+    moments: CellMoments, *, fewest: int = FEWEST_IN_CELL, confidence: float = 0.95
+) -> Effect:
+    """Return Σ s·mean over the cells of members with two levels, s = +1 where all members are 1.
+
+    For two members: by how much the effect of one grows as the other goes from 0 to 1, in the unit of the numbers. The
+    interval is that of HC3's variances and Welch's degrees of freedom; strata are weighted by their inverse variances.
+    It holds for a tuple chosen beforehand.
+
+    Examples
+    --------
+    >>> from interplay.infer.number_interaction.cell_moments import cell_moments
+    >>> cells, y = np.repeat([[0, 1, 2, 3]], 5, axis=1), np.arange(20.0) % 5 + np.repeat([0, 1, 1, 5], 5)
+    >>> difference_of_differences(cell_moments(cells, y, (2, 2))).estimate.round(6).tolist()
+    [3.0]
+    """
+    n_tuples, n_strata = moments.n.shape[:2]
+    if not is_two_level(moments.levels):
+        return none_of(n_tuples)
+    signs = np.sign(full_contrasts(moments.levels)[:, 0])
+    variances = mean_variances(moments, fewest=fewest).reshape(n_tuples, n_strata, -1)
+    n = moments.n.reshape(variances.shape)
+    in_stratum = (moments.mean.reshape(variances.shape) * signs).sum(axis=2)
+    variance = variances.sum(axis=2)
+    known = np.isfinite(variance) & (variance > 0)
+    share = np.divide(
+        variances, variance[:, :, np.newaxis], out=np.zeros_like(variances), where=known[:, :, np.newaxis]
+    )
+    df = 1 / np.maximum((share**2 / np.maximum(n - 1, 1)).sum(axis=2), 1e-12)
+    weight = np.divide(1.0, variance, out=np.zeros_like(variance), where=known)
+    total = weight.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = (weight * in_stratum).sum(axis=1) / total
+        error = 1 / np.sqrt(total)
+    return interval(estimate, error, np.where(known, df, 0.0).sum(axis=1), confidence)
+
+
+def interval(estimate: FloatArray, error: FloatArray, df: FloatArray, confidence: float = 0.95) -> Effect:
+    """Return estimates with intervals of Student's t; NaN where an error is not known."""
+    from scipy.special import stdtrit
+
+    known = np.isfinite(estimate) & np.isfinite(error) & (df > 0)
+    reach = stdtrit(np.where(known, df, 1.0), (1 + confidence) / 2) * np.where(known, error, np.nan)
+    estimate = np.where(known, estimate, np.nan)
+    return Effect(estimate, estimate - reach, estimate + reach)
+
+
+def departures(moments: CellMoments, *, fewest: int = FEWEST_IN_CELL) -> tuple[FloatArray, FloatArray]:
+    """Return by how much each cell's mean departs from the mean that H0 and all other cells lead to expect.
+
+    That is the coefficient of the cell beside H0, with its standard error, each of the shape of the moments. The
+    variance is that within cells. NaN in cells left out, where H0 fits a cell exactly, and in tables with too many
+    contrasts.
+    """
+    shape = (len(moments.n) * moments.n.shape[1], int(np.prod(moments.levels)))
+    departure, errors = np.full(shape, np.nan), np.full(shape, np.nan)
+    if 0 < n_contrasts(moments.levels) <= MAX_CONTRASTS:
+        n, mean = moments.n.reshape(shape), moments.mean.reshape(shape)
+        variance = np.repeat(moments.rss / np.maximum(moments.n_samples - moments.n_cells, 1), moments.n.shape[1])
+        for pattern, tables in by_pattern(n >= fewest):
+            contrasts = contrasts_between(moments.levels, pattern)[pattern]
+            if not contrasts.shape[1]:
+                continue
+            inside = np.ix_(tables, np.flatnonzero(pattern))
+            v = 1 / n[inside]
+            inverse = np.linalg.inv(np.matmul(contrasts.T, v[:, :, np.newaxis] * contrasts))
+            back = np.matmul(contrasts, inverse)
+            rest = v * np.matmul(back, contrast_values(mean[inside], contrasts)[:, :, np.newaxis])[:, :, 0]
+            left = v**2 * (back * contrasts).sum(axis=2)
+            free = (left > _FREE_VARIANCE * v) & (variance[tables, np.newaxis] > 0)
+            share = np.divide(left, v, out=np.full_like(left, np.nan), where=free)  # 1 − leverage
+            departure[inside] = rest / share
+            errors[inside] = np.sqrt(left * variance[tables, np.newaxis]) / share
+    return departure.reshape(moments.n.shape), errors.reshape(moments.n.shape)
+
+
+def standardised_residuals(moments: CellMoments, *, fewest: int = FEWEST_IN_CELL) -> FloatArray:
+    """Return departures of cells over their standard errors: N(0, 1) under H0; of the shape of the moments."""
+    departure, errors = departures(moments, fewest=fewest)
+    return np.asarray(departure / errors)
+
+
+def effect_in_cell(moments: CellMoments, found: LargestResidual, *, fewest: int = FEWEST_IN_CELL) -> Effect:
+    """Return the departures of the cells with the largest residuals; of other moments of the same cells, if given."""
+    departure, errors = departures(moments, fewest=fewest)
+    rows = np.arange(len(departure))
+    where = (rows, found.stratum, *found.cell.T)
+    known = ~np.isnan(found.value)
+    df = np.asarray(moments.n_samples - moments.n_cells, dtype=np.float64)
+    return interval(np.where(known, departure[where], np.nan), errors[where], df)
+
+
+def largest_residual(moments: CellMoments, *, fewest: int = FEWEST_IN_CELL) -> LargestResidual:
+    """Find where tuples depart most from H0."""
+    residuals = standardised_residuals(moments, fewest=fewest)
+    n_tuples, shape = len(residuals), residuals.shape[1:]
+    flat = residuals.reshape(n_tuples, -1)
+    size = np.where(np.isnan(flat), -1.0, np.abs(flat))
+    # Of cells that are equal but for rounding, the first.
+    first = (size >= size.max(axis=1, keepdims=True, initial=-1.0) * (1 - 1e-9)).argmax(axis=1)
+    value = flat[np.arange(n_tuples), first]
+    where = np.stack(np.unravel_index(first, shape), axis=1).astype(np.int64)
+    where[np.isnan(value)] = -1
+    return LargestResidual(value, where[:, 0], where[:, 1:])

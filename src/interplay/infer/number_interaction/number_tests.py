@@ -1,0 +1,154 @@
+"""Cells of samples and an outcome of numbers → tests of tuples of one shape."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import FloatArray, IntArray, in_unit
+from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
+from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
+from interplay.infer.number_interaction.cell_moments import CellMoments, cell_moments
+from interplay.infer.number_interaction.dosage_test import dosage_test
+from interplay.infer.number_interaction.effect import (
+    LargestResidual,
+    difference_of_differences,
+    effect_in_cell,
+    is_two_level,
+    largest_residual,
+    none_of,
+)
+from interplay.infer.number_interaction.f_test import FTest, f_log_p_below, f_test
+from interplay.infer.number_interaction.number_gains import number_gains
+from interplay.infer.number_interaction.robust_test import robust_test
+from interplay.infer.number_interaction.scored_numbers import ScoredNumbers
+
+
+def first_test(
+    cells: npt.NDArray[np.integer],
+    scores: FloatArray,
+    levels: tuple[int, ...],
+    *,
+    n_strata: int = 1,
+    dosages: FloatArray | None = None,
+    fewest: int = FEWEST_IN_CELL,
+) -> FTest:
+    """Return the F tests of tuples alone; arguments as in `number_tests`."""
+    moments = cell_moments(cells, scores, levels, n_strata=n_strata, by_cell=False)
+    return f_test(moments, fewest=fewest) if dosages is None else dosage_test(moments, dosages).f
+
+
+def log_p_below(
+    cells: npt.NDArray[np.integer],
+    scores: FloatArray,
+    levels: tuple[int, ...],
+    log_p: float,
+    *,
+    n_strata: int = 1,
+    dosages: FloatArray | None = None,
+    fewest: int = FEWEST_IN_CELL,
+) -> FloatArray:
+    """Return ln p of tuples, as a search needs them: 0 where it is more than `log_p` anyway."""
+    moments = cell_moments(cells, scores, levels, n_strata=n_strata, by_cell=False)
+    if dosages is not None:
+        return dosage_test(moments, dosages).f.log_p
+    return f_log_p_below(moments, log_p, fewest=fewest)
+
+
+def number_tests(
+    cells: npt.NDArray[np.integer],
+    numbers: ScoredNumbers,
+    tuples: IntArray,
+    levels: tuple[int, ...],
+    *,
+    n_strata: int = 1,
+    dosages: FloatArray | None = None,
+) -> TupleTests:
+    """Test tuples of one shape; p-values are those of one discretisation, not adjusted.
+
+    Parameters
+    ----------
+    cells : (n, n_samples) int
+        As in `cell_moments`.
+    numbers : ScoredNumbers
+    tuples : (n, k) int64
+        Numbers of the members.
+    levels : tuple of int
+    n_strata : int
+    dosages : (n, k, most levels) float64, optional
+        What the levels stand for: then products are tested, as in `dosage_test`.
+    """
+    n, k = tuples.shape
+    fewest = numbers.fewest
+    moments = cell_moments(cells, numbers.scores, levels, n_strata=n_strata)
+    values, unit = in_unit(numbers.values)
+    in_units = cell_moments(cells, values, levels, n_strata=n_strata) if np.isfinite(values).all() else None
+    residual = LargestResidual(np.full(n, np.nan), np.full(n, -1), np.full((n, k), -1))
+    in_cell = none_of(n)
+    if dosages is None:
+        tests, robust_log_p = f_test(moments, fewest=fewest), robust_test(moments, fewest=fewest).log_p
+        effect = none_of(n) if in_units is None else difference_of_differences(in_units, fewest=fewest)
+        if not is_two_level(levels):
+            residual = largest_residual(moments, fewest=fewest)
+            in_cell = none_of(n) if in_units is None else effect_in_cell(in_units, residual, fewest=fewest)
+    else:
+        of_scores = dosage_test(moments, dosages)
+        tests, robust_log_p = of_scores.f, of_scores.robust_log_p
+        effect = none_of(n) if in_units is None else dosage_test(in_units, dosages).effect
+    other_log_p = np.full(n, np.nan)
+    if numbers.other is not None:
+        other_log_p = first_test(cells, numbers.other, levels, n_strata=n_strata, dosages=dosages, fewest=fewest).log_p
+    is_tested = tests.df > 0
+    spread = float(values.std(ddof=1)) if in_units is not None and len(values) > 1 else np.nan
+    gain, alone, df_alone = number_gains(moments)
+    return TupleTests(
+        kind="numbers",
+        tuples=np.asarray(tuples, dtype=np.int64),
+        discretization=np.zeros(n, dtype=np.int64),
+        n_samples=moments.n_samples,
+        df=tests.df,
+        log_p=tests.log_p,
+        p_adjusted=np.full(n, np.nan),
+        method=np.where(is_tested, METHODS.index("f"), METHODS.index(SPARSE)),
+        residual=residual.value,
+        residual_cell=residual.cell,
+        residual_stratum=residual.stratum,
+        cell_effect=in_cell.estimate * unit,
+        cell_low=in_cell.low * unit,
+        cell_high=in_cell.high * unit,
+        gain=gain,
+        gain_alone=alone,
+        df_alone=df_alone,
+        smooth_log_p=np.full(len(tuples), np.nan),
+        smooth_adjusted=np.full(len(tuples), np.nan),
+        statistic=tests.f,
+        df_residual=tests.df_residual,
+        robust_log_p=np.where(is_tested, robust_log_p, np.nan),
+        other_log_p=np.where(is_tested, other_log_p, np.nan),
+        robust_adjusted=np.full(n, np.nan),
+        other_adjusted=np.full(n, np.nan),
+        estimate=effect.estimate * unit,
+        ci_low=effect.low * unit,
+        ci_high=effect.high * unit,
+        estimate_sd=effect.estimate / spread,
+        estimate_alone=np.full((n, k), np.nan) if in_units is None else _effects_alone(in_units) * unit,
+    )
+
+
+def _effects_alone(moments: CellMoments) -> FloatArray:
+    """Return the difference of means between the levels of each member of two, (n_tuples, k); strata by their sizes."""
+    k = len(moments.levels)
+    found = np.full((len(moments.n), k), np.nan)
+    for member in range(k):
+        if moments.levels[member] != 2:
+            continue
+        others = tuple(2 + i for i in range(k) if i != member)
+        n, total = moments.n.sum(axis=others), moments.total.sum(axis=others)
+        both = (n > 0).all(axis=2)
+        # Inverse variances of the difference, but for a common factor.
+        weight = np.where(both, n.prod(axis=2) / np.maximum(n.sum(axis=2), 1), 0.0)
+        mean = np.divide(total, n, out=np.zeros_like(total), where=n > 0)
+        summed = weight.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found[:, member] = (weight * (mean[:, :, 1] - mean[:, :, 0])).sum(axis=1) / summed
+    return found

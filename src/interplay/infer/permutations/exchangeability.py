@@ -1,0 +1,229 @@
+"""Classes, groups, strata → the relabelings that are as likely as the observed one if there is nothing but chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations
+from typing import Literal
+
+import numpy as np
+
+from interplay.base.arrays import IntArray, numbered
+from interplay.infer.permutations.blocks import AlikeGroups, Block, OrderedGroups, WholeGroups
+
+#: Of more classes than this, no other names are tried: the smallest p-value told is then a little too small.
+_MAX_RENAMED = 6
+
+#: Where flips and exchanges give fewer relabelings, labels of groups of so many samples and more are shifted as well.
+_MIN_FLIPS, _MIN_SHIFTED = 200, 40
+
+Kind = Literal["samples", "whole groups", "within groups", "in order", "shifted"]
+
+
+@dataclass(frozen=True, eq=False)
+class Exchangeability:
+    """Which relabelings of the samples are allowed.
+
+    Attributes
+    ----------
+    codes : (n_samples,) int64
+        Observed classes, 0 … n_classes − 1.
+    kind : str
+        The units that change places: "samples"; labels of "whole groups", where each group has one class; or, where
+        classes vary "within groups", whole groups of the same size, and samples within a group. Where samples of a
+        group have an order, labels of whole groups of the same size, "in order", are exchanged and flipped, or
+        "shifted".
+    n_groups : int
+        Groups in all; as many as samples where there are none.
+    blocks : tuple of Block
+        Labels change places within each.
+    are_ordered : bool
+        Whether labels number the values of a number outcome, ascending: then they have no other names, but highest and
+        lowest may change places.
+    """
+
+    codes: IntArray
+    kind: Kind
+    n_groups: int
+    blocks: tuple[Block, ...]
+    are_ordered: bool = False
+
+    @cached_property
+    def n_relabelings(self) -> float:
+        """Distinct relabelings, the observed one among them; infinite where they are more than 1e15."""
+        total = 1.0
+        for block in self.blocks:
+            total *= block.n_relabelings
+        return total if total <= 1e15 else np.inf
+
+    def n_used(self, n_permutations: int) -> int:
+        """Return how many relabelings beside the observed one are used: all, where there are no more than asked for."""
+        return int(min(n_permutations, self.n_relabelings - 1))
+
+    def smallest_p(self, n_permutations: int) -> float:
+        """Return the smallest p-value that a statistic which does not know the names of the classes can have.
+
+        Where all relabelings are used, those that only rename the classes are reached as well.
+        """
+        if self.n_relabelings - 1 > n_permutations:
+            return 1.0 / (n_permutations + 1)
+        return self._n_renamed() / self.n_relabelings
+
+    def relabelings(self, n_permutations: int, stream_of: Callable[[int], np.random.RandomState]) -> Iterator[IntArray]:
+        """Yield the classes, (n_samples,), of one relabeling after the other.
+
+        All relabelings but the observed one, where these are at most `n_permutations`; else that many, each drawn from
+        a random stream of its own: number b from ``stream_of(b)``, so that parts of them can be made anywhere.
+        """
+        if self.n_relabelings - 1 <= n_permutations:
+            yield from self._all_others()
+            return
+        for number in range(n_permutations):
+            stream = stream_of(number)
+            relabeled = self.codes.copy()
+            for block in self.blocks:
+                relabeled[block.samples] = block.draw(stream)
+            yield relabeled
+
+    @property
+    def n_fixed(self) -> int:
+        """Samples that have the same label in all relabelings."""
+        return sum(len(block.samples) for block in self.blocks if block.n_relabelings == 1)
+
+    def in_words(self) -> str:
+        """Return the units that change places, in words."""
+        if self.kind == "samples":
+            return "labels of single samples"
+        if self.kind == "whole groups":
+            return f"labels of {self.n_groups} whole groups"
+        if self.kind == "shifted":
+            groups = "one series" if self.n_groups == 1 else f"{self.n_groups} groups"
+            return f"labels in their order, shifted and read backwards ({groups})"
+        if self.kind == "in order":
+            return (
+                "labels in their order, flipped within groups and exchanged between groups of the same size "
+                f"({self.n_groups} groups)"
+            )
+        return f"labels within groups and between groups of the same size ({self.n_groups} groups)"
+
+    def _all_others(self) -> Iterator[IntArray]:
+        movable = [block for block in self.blocks if block.n_relabelings > 1]
+        for relabeled in _all_of(movable, self.codes):
+            if not (relabeled == self.codes).all():
+                yield relabeled
+
+    def _n_renamed(self) -> int:
+        """Count the relabelings that divide the samples as the observed one does."""
+        n_classes = int(self.codes.max()) + 1
+        if self.are_ordered:
+            reversed_ = np.arange(n_classes)[::-1]
+            return 1 + all(block.allows_renaming(reversed_) for block in self.blocks)
+        if n_classes > _MAX_RENAMED:
+            return 1
+        renamings = (np.array(order) for order in permutations(range(n_classes)))
+        return sum(all(block.allows_renaming(renamed) for block in self.blocks) for renamed in renamings)
+
+
+def exchangeability(
+    codes: IntArray,
+    *,
+    groups: IntArray | None = None,
+    strata: IntArray | None = None,
+    order: IntArray | None = None,
+    are_ordered: bool = False,
+) -> Exchangeability:
+    """Return the relabelings that are allowed.
+
+    Without groups, samples of one stratum change places. Where every group has one class, the labels of whole groups
+    do, among groups that have samples in the same strata. Where classes vary within some group, groups that have as
+    many samples in each stratum change places as a whole, and so do samples of one group and stratum. Where these have
+    an order, they keep it (`OrderedGroups`); if many groups share their places in it, a clock, those with the same
+    places change places. Labels are shifted where there are too few other relabelings.
+
+    Parameters
+    ----------
+    codes : (n_samples,) int64
+        Classes from 0 on.
+    groups, strata : (n_samples,) int64, optional
+        Numbers from 0 on, none missing.
+    order : (n_samples,) int64, optional
+        Place of each sample in the order of its group.
+    are_ordered : bool
+        Whether the classes number the values of a number outcome.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> donors = np.repeat(np.arange(8), 5)
+    >>> allowed = exchangeability(np.repeat([0, 0, 0, 0, 1, 1, 1, 1], 5), groups=donors)
+    >>> allowed.kind, allowed.n_relabelings, round(allowed.smallest_p(199), 3)
+    ('whole groups', 70.0, 0.029)
+    """
+    stratum = np.zeros(len(codes), dtype=np.int64) if strata is None else strata
+    if groups is None:
+        blocks: list[Block] = []
+        for number in range(int(stratum.max()) + 1):
+            samples = np.flatnonzero(stratum == number)
+            blocks.append(WholeGroups(samples, np.arange(len(samples)), codes[samples]))
+        return Exchangeability(codes, "samples", len(codes), tuple(blocks), are_ordered)
+    n_groups = int(groups.max()) + 1
+    in_stratum = np.zeros((n_groups, int(stratum.max()) + 1), dtype=np.int64)
+    np.add.at(in_stratum, (groups, stratum), 1)
+    label = np.zeros(n_groups, dtype=np.int64)
+    label[groups] = codes
+    varies = np.zeros(n_groups, dtype=bool)
+    varies[groups[codes != label[groups]]] = True
+    if not varies.any():
+        alike = numbered(in_stratum > 0, axis=0)
+        whole = [_whole_groups(np.flatnonzero(alike == kind), groups, label) for kind in range(int(alike.max()) + 1)]
+        return Exchangeability(codes, "whole groups", n_groups, tuple(whole), are_ordered)
+    if order is not None and len(np.unique(order)) <= len(order) / 2:
+        in_stratum = np.concatenate([in_stratum, _places(order, groups, n_groups)], axis=1)
+    alike = numbered(in_stratum, axis=0)
+    # Samples, group by group, and in it stratum by stratum, and in it in order.
+    by_place = np.lexsort((np.zeros_like(groups) if order is None else order, stratum, groups))
+    n_samples = np.bincount(groups, minlength=n_groups)
+    start = np.cumsum(n_samples) - n_samples
+    rows = []
+    for kind in range(int(alike.max()) + 1):
+        members = np.flatnonzero(alike == kind)
+        rows.append(by_place[start[members][:, np.newaxis] + np.arange(n_samples[members[0]])])
+    if order is None:
+        parts = tuple(AlikeGroups(slots, codes[slots], stratum[slots[0]]) for slots in rows)
+        return Exchangeability(codes, "within groups", n_groups, parts, are_ordered)
+    flipped = tuple(OrderedGroups(slots, codes[slots], stratum[slots[0]]) for slots in rows)
+    found = Exchangeability(codes, "in order", n_groups, flipped, are_ordered)
+    if found.n_relabelings >= _MIN_FLIPS or n_samples.max() < _MIN_SHIFTED:
+        return found
+    shifted = tuple(replace(one, is_shifted=one.slots.shape[1] >= _MIN_SHIFTED) for one in flipped)
+    return Exchangeability(codes, "shifted", n_groups, shifted, are_ordered)
+
+
+def _places(order: IntArray, groups: IntArray, n_groups: int) -> IntArray:
+    """Return the places of each group's samples, ascending, a row per group, which ends with -1 where it has fewer."""
+    by_group = np.lexsort((order, groups))
+    sizes = np.bincount(groups, minlength=n_groups)
+    column = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    places = np.full((n_groups, int(sizes.max())), -1, dtype=np.int64)
+    places[groups[by_group], column] = order[by_group]
+    return places
+
+
+def _all_of(blocks: Sequence[Block], codes: IntArray) -> Iterator[IntArray]:
+    """Return every combination of the blocks' labelings, one at a time: they may be many."""
+    if not blocks:
+        yield codes
+        return
+    for labels in blocks[0].all():
+        relabeled = codes.copy()
+        relabeled[blocks[0].samples] = labels
+        yield from _all_of(blocks[1:], relabeled)
+
+
+def _whole_groups(members: IntArray, groups: IntArray, label: IntArray) -> WholeGroups:
+    number = np.full(len(label), -1, dtype=np.int64)
+    number[members] = np.arange(len(members))
+    samples = np.flatnonzero(number[groups] >= 0)
+    return WholeGroups(samples, number[groups[samples]], label[members])

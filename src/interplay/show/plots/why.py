@@ -1,0 +1,185 @@
+"""Why a tuple matters: the share of each class in each of its cells, so that an XOR can be seen.
+
+`why_numbers` draws the cells of a number outcome.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.show.plots.style import are_ordered, axes_or_new, class_colours, diverging_colours, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Room between the panels of a tuple of three and more, in cells.
+_GAP = 0.5
+MAX_WRITTEN_CELLS = 128
+
+
+class Cell(NamedTuple):
+    """One cell: where it is drawn, and its samples by class, or whatever else the last axis of a table has."""
+
+    x: float
+    y: float
+    counts: npt.NDArray[Any]
+
+
+class Panels(NamedTuple):
+    """A table of any dimension laid out flat: two members span a panel, the others number the panels.
+
+    Attributes
+    ----------
+    cells : list of Cell
+    headings : list of (x, y, text)
+        Of the panels, at their upper edge.
+    width, height : float
+        In cells.
+    """
+
+    cells: list[Cell]
+    headings: list[tuple[float, float, str]]
+    width: float
+    height: float
+
+
+def lay_out(counts: npt.NDArray[Any], names: Sequence[str], level_names: Sequence[Sequence[str]]) -> Panels:
+    """Lay out the cells of a tuple; member 0 runs to the right, member 1 upwards, the others from panel to panel."""
+    counts = counts if counts.ndim > 2 else counts[:, np.newaxis, :]  # one variable: a single row
+    n_x, n_y, *others, _ = counts.shape
+    # Levels of the third and fifth member are panels side by side, levels of the fourth are rows of panels.
+    n_across = math.prod(size for i, size in enumerate(others) if i != 1)
+    n_down = math.prod(others[1:2])
+    cells, headings = [], []
+    for index in np.ndindex(*others):
+        down = index[1] if len(index) > 1 else 0
+        across = 0
+        for i, place in enumerate(index):
+            if i != 1:
+                across = across * others[i] + place
+        left, bottom = across * (n_x + _GAP), (n_down - 1 - down) * (n_y + 2 * _GAP)
+        if index:
+            text = ", ".join(
+                f"{shortened(name, 14)} {levels[place]}"
+                for name, levels, place in zip(names[2:], level_names[2:], index, strict=True)
+            )
+            headings.append((left + n_x / 2, bottom + n_y, text))
+        cells += [Cell(left + i, bottom + j, counts[(i, j, *index)]) for i in range(n_x) for j in range(n_y)]
+    return Panels(cells, headings, n_across * (n_x + _GAP) - _GAP, n_down * (n_y + 2 * _GAP) - 2 * _GAP)
+
+
+def plot_tuple(
+    counts: IntArray,
+    names: Sequence[str],
+    level_names: Sequence[Sequence[str]],
+    class_labels: Sequence[str],
+    *,
+    title: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the share of each class in each cell of a tuple.
+
+    With two classes, the colour says how far the share of the second lies above or below its share in all samples.
+    With more, each cell is divided between the classes.
+
+    Parameters
+    ----------
+    counts : (n_levels of member 0, …, n_classes) int64
+    names : list of str
+        Of the members: the first runs to the right, the second upwards, the others from panel to panel.
+    level_names : list of list of str
+    class_labels : list of str
+    """
+    panels = lay_out(counts, names, level_names)
+    ax = axes_for(panels, ax)
+    overall = counts.reshape(-1, counts.shape[-1]).sum(axis=0) / max(counts.sum(), 1)
+    if len(class_labels) == 2:
+        _fill_by_share(ax, panels, overall, class_labels[1])
+    else:
+        _fill_by_class(ax, panels, class_labels)
+    write_levels(ax, panels, names, level_names, title=title)
+    return ax
+
+
+def axes_for(panels: Panels, ax: Axes | None) -> Axes:
+    """Return `ax`, or new Axes of a size that suits the cells."""
+    return axes_or_new(ax, min(max(1.6 + 1.15 * panels.width, 4.6), 14.0), min(1.5 + 0.95 * panels.height, 11.0))
+
+
+def write_levels(
+    ax: Axes, panels: Panels, names: Sequence[str], level_names: Sequence[Sequence[str]], *, title: str
+) -> None:
+    """Write names of members and levels beside the cells, headings of panels, and the title."""
+    for x, y, text in panels.headings:
+        ax.text(x, y + 0.08, text, ha="center", va="bottom", fontsize=9)
+    n_x, n_y = len(level_names[0]), len(level_names[1]) if len(names) > 1 else 1
+    ax.set_xticks(np.arange(n_x) + 0.5, [shortened(level, 14) for level in level_names[0]])
+    ax.set_xlabel(shortened(names[0], 40), loc="left" if panels.headings else "center")
+    if len(names) > 1:
+        ax.set_yticks(np.arange(n_y) + 0.5, [shortened(level, 14) for level in level_names[1]])
+        ax.set_ylabel(shortened(names[1], 40), loc="bottom" if len(names) > 3 else "center")
+    else:
+        ax.set_yticks([])
+    ax.set(xlim=(0, panels.width), ylim=(0, panels.height + (0.35 if panels.headings else 0)), aspect="equal")
+    ax.set_title(title, fontsize=10)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def share_around(share: float, overall: float) -> float:
+    """Place a share on a scale from 0 to 1 that has the overall share in the middle."""
+    if share >= overall:
+        return 0.5 + 0.5 * (share - overall) / max(1 - overall, 1e-12)
+    return 0.5 * share / max(overall, 1e-12)
+
+
+def _fill_by_share(ax: Axes, panels: Panels, overall: FloatArray, label: str) -> None:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import FuncNorm
+    from matplotlib.patches import Rectangle
+
+    colours = diverging_colours()
+    middle = float(overall[1])
+    for cell in panels.cells:
+        n = int(cell.counts.sum())
+        face = colours(share_around(cell.counts[1] / n, middle)) if n else "white"
+        ax.add_patch(
+            Rectangle((cell.x, cell.y), 1, 1, facecolor=face, hatch="" if n else "///", edgecolor="0.4", linewidth=0.6)
+        )
+        if len(panels.cells) <= MAX_WRITTEN_CELLS and n:
+            ax.text(cell.x + 0.5, cell.y + 0.52, f"{cell.counts[1] / n:.0%}", ha="center", va="bottom", fontsize=11)
+            ax.text(cell.x + 0.5, cell.y + 0.46, f"n = {n}", ha="center", va="top", fontsize=8)
+    place = np.vectorize(lambda share: share_around(share, middle), otypes=[float])
+    back = np.vectorize(
+        lambda at: middle + (at - 0.5) * 2 * (1 - middle) if at > 0.5 else at * 2 * middle, otypes=[float]
+    )
+    scale = ScalarMappable(FuncNorm((place, back), vmin=0, vmax=1), cmap=colours)
+    bar = ax.figure.colorbar(scale, ax=ax, shrink=0.85, ticks=[0, middle, 1])
+    bar.ax.set_yticklabels(["0 %", f"{middle:.0%} (all)", "100 %"])
+    bar.set_label(f"share of class {shortened(label)}")
+
+
+def _fill_by_class(ax: Axes, panels: Panels, class_labels: Sequence[str]) -> None:
+    from matplotlib.patches import Patch, Rectangle
+
+    colours = class_colours(len(class_labels), ordered=are_ordered(class_labels, kind="classes"))
+    for cell in panels.cells:
+        n = int(cell.counts.sum())
+        left = cell.x
+        for count, colour in zip(cell.counts, colours, strict=True):
+            width = count / max(n, 1)
+            ax.add_patch(
+                Rectangle((left, cell.y + 0.2), width, 0.8, facecolor=colour, edgecolor="white", linewidth=0.4)
+            )
+            left += width
+        ax.add_patch(Rectangle((cell.x, cell.y), 1, 1, fill=False, edgecolor="0.4", linewidth=0.6))
+        if len(panels.cells) <= MAX_WRITTEN_CELLS:
+            ax.text(cell.x + 0.5, cell.y + 0.1, f"n = {n}", ha="center", va="center", fontsize=8)
+    handles = [Patch(facecolor=colour, label=shortened(q)) for colour, q in zip(colours, class_labels, strict=True)]
+    ax.legend(handles=handles, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), title="class")

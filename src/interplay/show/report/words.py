@@ -1,0 +1,196 @@
+"""The result in sentences: its headline, and a summary to read first."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from interplay.infer.few_samples import note_on_sparse_tuples
+from interplay.show.report import study_words
+from interplay.show.report.numbers import counted, p_text, short
+from interplay.show.report.search_words import (
+    ADJUSTMENTS,
+    capitalised,
+    filled,
+    listed_strata,
+    looked_at,
+    number_of_tuples,
+    outcome_in_words,
+)
+from interplay.show.report.verdict_words import partner_sentence
+from interplay.show.results.selection_summary import stability_sentence
+from interplay.show.results.shown_variables import short_list_lines
+
+if TYPE_CHECKING:
+    from interplay.show.results.selection import Selection
+
+#: A null distribution whose Kolmogorov–Smirnov p-value, times the number of fits, is below this does not fit.
+_BAD_FIT = 0.01
+
+_FALSE_DISCOVERY_RATE = {"BH", "BY", "fdr", "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky", "fdr_gbs"}
+
+
+def headline(selection: Selection) -> str:
+    """Return the result in one line."""
+    n, p = len(selection.ranked), len(selection.names)
+    if n == 0:
+        return f"None of {counted(p, 'variable')} is relevant"
+    return f"{n:,} of {counted(p, 'variable')} {'is' if n == 1 else 'are'} relevant"
+
+
+def summary_sentences(selection: Selection) -> list[str]:
+    """Return the sentences of the summary, one thought each."""
+    found = [_what_was_searched(selection), _strata(selection)]
+    if len(selection.ranked):
+        found += [_found(selection), _synergy(selection), _groups(selection)]
+    else:
+        found.append(_nothing_found(selection))
+    found += study_words.model_sentences(selection)
+    found += [f"{stability_sentence(selection)}."] if selection.stability is not None else []
+    return [sentence for sentence in (*found, _cautions(selection), _null(selection), _errors(selection)) if sentence]
+
+
+def _what_was_searched(selection: Selection) -> str:
+    k, n, p = selection.dimensions[-1], len(selection.ranked), len(selection.names)
+    carries = "carries" if n <= 1 else "carry"
+    first = (
+        f"Of {counted(p, 'variable')}, {n if n else 'none'} {carries} information about {outcome_in_words(selection)}"
+    )
+    n_comparisons = len(selection.comparisons)
+    several = f" in {n_comparisons} comparisons of classes" if n_comparisons > 1 else ""
+    size = "" if k == 1 else f" ({number_of_tuples(selection)})"
+    searched = f"The search covered {looked_at(selection)}{size}{several}"
+    return f"{first}. {searched}, and {filled(selection, selection.words.outcome_said)}.{_note(selection)}"
+
+
+def _note(selection: Selection) -> str:
+    note = selection.record.outcome.note
+    return f" {capitalised(note)}." if note else ""
+
+
+def _cautions(selection: Selection) -> str:
+    """Name the variables that may be leaks of the outcome, or identifiers."""
+    found = list(selection.cautions.items())
+    if not found:
+        return ""
+    listed = "; ".join(f"{short(name)} ({words})" for name, words in found[:5])
+    more = f"; and {len(found) - 5} more, which are marked in the table" if len(found) > 5 else ""
+    return f"Check these variables before you rely on them: {listed}{more}."
+
+
+def _strata(selection: Selection) -> str:
+    listed = listed_strata(selection)
+    if not listed:
+        return ""
+    shown = " Pictures of tuples show all strata together." if len(selection.ranked) else ""
+    return f"Gains are measured within {listed}: they do not include what the stratum alone tells.{shown}"
+
+
+def _found(selection: Selection) -> str:
+    """Return a sentence on the arms that found the variables, if several arms were combined."""
+    if not selection.tests:
+        return ""
+    how = Counter(selection.found[v] for v in selection.ranked)
+    if len(selection.ranked) == 1:
+        return f"It was found {next(iter(how))}."
+    if len(how) == 1:
+        return f"All of them were found {next(iter(how))}."
+    listed = ", ".join(f"{number:,} {words}" for words, number in how.most_common())
+    return f"Simplest way in which they were found: {listed}."
+
+
+def _synergy(selection: Selection) -> str:
+    if selection.dimensions == (1,):
+        return (
+            "Each variable was tested alone. This search cannot find variables that matter only together with others."
+        )
+    return partner_sentence(selection)
+
+
+def _groups(selection: Selection) -> str:
+    return " ".join(short_list_lines(selection))
+
+
+def _nothing_found(selection: Selection) -> str:
+    if np.isnan(selection.p_adjusted).all():
+        return "No variable could be tested."
+    best = int(np.nanargmin(np.where(np.isnan(selection.log_p), np.inf, selection.log_p)))
+    first = (
+        f"The most significant variable, {short(selection.names[best])}, has an adjusted p-value of "
+        f"{p_text(selection.p_adjusted[best])}."
+    )
+    return f"{first} {_found_alone(selection) or _too_few_samples(selection) or _NO_PROOF}"
+
+
+#: Advice if the data suggest none.
+_NO_PROOF = (
+    "This does not prove that no variable matters: an effect may be too small for this number of samples, or need "
+    "larger tuples than those that were searched."
+)
+
+
+def _found_alone(selection: Selection) -> str:
+    """Name a variable that is significant alone, although the search in tuples did not find it."""
+    if selection.dimensions[0] == 1 or selection.record.strata:
+        return ""
+    log_p = np.min([run.log_p_alone for run in selection.runs], axis=0)
+    log_p += math.log(len(selection.runs) * len(selection.names))
+    best = int(np.argmin(log_p))
+    if log_p[best] >= math.log(selection.asked.level):
+        return ""
+    return (
+        f"But {short(selection.names[best])} is significant when each variable is tested alone (adjusted p-value about "
+        f"{p_text(math.exp(log_p[best]))}). A search in tuples compares each variable with the maximum over many "
+        "tuples, which makes single effects harder to detect. Search with dimensions=1 as well."
+    )
+
+
+def _too_few_samples(selection: Selection) -> str:
+    if selection.dimensions[-1] == 1 or selection.tests:  # single variables have exact tests
+        return ""
+    run = min(selection.runs, key=lambda run: int(run.class_sizes.min()))
+    note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)
+    return f"{capitalised(note)}." if note else ""
+
+
+def _null(selection: Selection) -> str:
+    if said := study_words.null_sentence(selection):
+        return said
+    # Of several tests of a variable each has null fits of its own.
+    fits = [run.null_fit for run in selection.runs]
+    if selection.tests:
+        fits = [fit for test in selection.tests for fit in test.null_fits if not fit.is_exact]
+    if not fits or fits[0].is_exact:
+        return "p-values come from an exact conditional test; no null distribution was fitted."
+    checked = [fit.ks_p for fit in fits if not math.isnan(fit.ks_p) and fit.mode != "raw" and fit.fit != "union"]
+    if not checked:
+        return ""
+    worst = min(checked)
+    kind = "contrast variables (permuted copies)" if fits[0].n_contrast else "irrelevant variables"
+    number = f"{fits[0].n_irrelevant:,} " if len(fits) == 1 else ""
+    where = f"Kolmogorov–Smirnov p\u00a0=\u00a0{worst:.2g}" + (
+        f", the smallest of {len(checked)} fits" if len(checked) > 1 else ""
+    )
+    if worst * len(checked) < _BAD_FIT:
+        return (
+            f"Caution: the fitted null distribution does not describe the gains of the {number}{kind} ({where}). "
+            "p-values may be wrong."
+        )
+    return f"The null distribution was fitted to the gains of {number}{kind} and describes them well ({where})."
+
+
+def _errors(selection: Selection) -> str:
+    if said := study_words.errors_sentence(selection):
+        return said
+    method, level = selection.asked.p_adjust, selection.asked.level
+    if method == "none":
+        return (
+            f"p-values are not adjusted: about {100 * level:.3g} % of the irrelevant variables are selected by chance."
+        )
+    name = ADJUSTMENTS[method]
+    if method in _FALSE_DISCOVERY_RATE:
+        return f"{capitalised(name)} keeps the expected share of false discoveries (FDR) at or below {level:.3g}."
+    return f"{capitalised(name)} keeps the probability of any false discovery at or below {level:.3g}."

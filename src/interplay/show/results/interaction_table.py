@@ -1,0 +1,179 @@
+"""Tested tuples → columns with names, a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.base.checks import check_flag, needing
+from interplay.infer.interaction.tuple_tests import TupleTests
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from interplay.data.codes.cuts import VariableCuts
+    from interplay.show.results.interactions import Interactions
+
+
+def interaction_columns(result: Interactions) -> dict[str, Any]:
+    """Return the columns of `Interactions.table`."""
+    tested, words = result.tested, result.words
+    rows = range(len(tested))
+    of_pairs = words.of_pairs if any(np.isfinite(getattr(tested, name)).any() for name in words.of_pairs[:1]) else ()
+    columns: dict[str, Any] = {
+        "members": [result.members_of(row) for row in rows],
+        words.statistic: tested.statistic,
+        "df": tested.df,
+        **({} if tested.df_residual is None else {"df_residual": tested.df_residual}),
+        "p_value": tested.p_value,
+        "p_adjusted": tested.p_adjusted,
+        **_smooth_columns(result),
+        "significant": result.is_significant,
+        "method": tested.method_names(),
+        # From permutations, columns that take samples as independent are left out.
+        **_named(result, words.beside_permuted if result.is_permuted else words.beside),
+        words.effect: tested.estimate,
+        "ci_low": tested.ci_low,
+        "ci_high": tested.ci_high,
+        **_named(result, (*of_pairs, *words.more)),
+        "residual": tested.residual,
+        "cell": [cell_in_words(result, row) for row in rows],
+        **_cell_effects(tested),
+        "n_samples": tested.n_samples,
+    }
+    of_members = {"gain": tested.gain, "alone": tested.gain_alone, words.effect: tested.estimate_alone}
+    for name, values in of_members.items():
+        columns |= {f"{name}_{place + 1}": values[:, place] for place in range(result.dimensions)}
+    if result.asked.discretizations > 1:
+        columns["discretization"] = tested.discretization
+    return columns
+
+
+def _named(result: Interactions, names: Sequence[str]) -> dict[str, Any]:
+    """Return columns that some kinds of outcomes have."""
+    tested, level = result.tested, result.asked.level
+    made: dict[str, Any] = {"effect_sd": tested.estimate_sd}
+    if "holds_robust" in names:
+        made["holds_robust"] = tested.holds_robust(level)
+    if "scales" in names:
+        made["scales"] = tested.scales(level, result.scale)
+    return {name: made[name] if name in made else getattr(tested, name) for name in names}
+
+
+def _cell_effects(tested: TupleTests) -> dict[str, Any]:
+    """Return the effects in the cells that depart most, where members or the outcome have more than two levels."""
+    if not np.isfinite(tested.residual).any() or not tested.words.has_cell_effects:
+        return {}
+    return {"cell_effect": tested.cell_effect, "cell_low": tested.cell_low, "cell_high": tested.cell_high}
+
+
+def _smooth_columns(result: Interactions) -> dict[str, Any]:
+    """Return the tests beside smooth effects, where numbers were cut."""
+    tested = result.tested
+    if not result.tests_cuts:
+        return {}
+    return {
+        "p_smooth": tested.p_smooth,
+        "p_smooth_adjusted": tested.smooth_adjusted,
+        "holds_smooth": tested.smooth_adjusted < result.asked.level,
+    }
+
+
+def first_columns(result: Interactions) -> dict[str, Any]:
+    """Return the columns of a replication about the samples in which the tuples were found."""
+    first, tested = result.first, result.tested
+    assert first is not None
+    said = {"statistic": first.words.statistic, "estimate": first.words.effect}
+    names = ("statistic", "p_value", "p_adjusted", "estimate", "ci_low", "ci_high")
+    columns = {f"first_{said.get(name, name)}": getattr(first, name) for name in names}
+    return columns | {"same_direction": _same_direction(first, tested)}
+
+
+def cell_in_words(result: Interactions, row: int) -> str:
+    """Name the cell, and the class, of a tuple's largest residual: "a ≤ 0.3, b = 2: ill"; "" if it has no residual."""
+    tested = result.tested
+    if np.isnan(tested.residual[row]):
+        return ""
+    parts = levels_in_words(
+        result.names,
+        [result.cuts_of(v) for v in tested.tuples[row].tolist()],
+        tested.residual_cell[row].tolist(),
+        int(tested.discretization[row]),
+    )
+    strata = list(result.record.strata)
+    if strata:
+        parts.append(f"stratum {strata[tested.residual_stratum[row]]}")
+    where = ", ".join(parts)
+    if tested.residual_class is None:
+        return where
+    return f"{where}: {result.outcome.labels[tested.residual_class[row]]}"
+
+
+def levels_in_words(
+    names: Sequence[str], cuts: Sequence[VariableCuts], levels: Sequence[int], discretization: int
+) -> list[str]:
+    """Name the levels of some variables: "a ≤ 0.3", "b = 2"."""
+    parts = []
+    for of_variable, level in zip(cuts, levels, strict=True):
+        level_name, name = of_variable.level_names(discretization)[level], names[of_variable.variable]
+        is_range = of_variable.is_cut and level_name != "missing"
+        parts.append(f"{name} {level_name}" if is_range else f"{name} = {level_name}")
+    return parts
+
+
+def interval_in_words(value: float, low: float, high: float) -> str:
+    """Return an effect with its interval: "1.21 (0.6 to 1.82)"; "" where it is not known.
+
+    Examples
+    --------
+    >>> interval_in_words(1.2112, 0.6, 1.8223)
+    '1.21 (0.6 to 1.82)'
+    """
+    if not np.isfinite(value):
+        return ""
+    return f"{value:.3g} ({low:.3g} to {high:.3g})" if np.isfinite(low) else f"{value:.3g}"
+
+
+def effects_as_text(result: Interactions, row: int) -> str:
+    """Return the effect of a tuple: of the whole, or in the cell that departs most from separate effects."""
+    tested = result.tested
+    whole = interval_in_words(tested.estimate[row], tested.ci_low[row], tested.ci_high[row])
+    return whole or interval_in_words(tested.cell_effect[row], tested.cell_low[row], tested.cell_high[row])
+
+
+def interaction_graph(result: Interactions, *, only_significant: bool, only_leads: bool = False) -> nx.Graph:
+    """See `Interactions.graph`."""
+    with needing("networkx", "graph", "the graph needs"):
+        import networkx as nx
+
+    check_flag("only_significant", only_significant)
+    check_flag("only_leads", only_leads)
+    graph = nx.Graph()
+    tested = result.tested
+    leads = result.leads
+    rows = np.flatnonzero(result.is_significant) if only_significant else np.arange(len(tested))
+    if only_leads and leads is not None:
+        rows = np.flatnonzero(leads)
+    for row in rows.tolist():  # smallest p-value first: its edge stays
+        members = result.members_of(row)
+        about = {
+            "members": members,
+            "weight": float(tested.statistic[row]),
+            "p_value": float(tested.p_value[row]),
+            "p_adjusted": float(tested.p_adjusted[row]),
+            tested.words.effect: float(tested.estimate[row]),
+        } | ({} if leads is None else {"lead": bool(leads[row])})
+        for one, other in combinations(members, 2):
+            if not graph.has_edge(one, other):
+                graph.add_edge(one, other, **about)
+    return graph
+
+
+def _same_direction(first: TupleTests, tested: TupleTests) -> list[bool | None]:
+    """Say of each tuple whether its effects, or else its residuals in one cell, have the same sign; or None."""
+    by_effect = np.sign(first.estimate) * np.sign(tested.estimate)
+    product = np.where(np.isfinite(by_effect), by_effect, np.sign(first.residual) * np.sign(tested.residual))
+    return [bool(value > 0) if np.isfinite(value) else None for value in product]

@@ -1,0 +1,288 @@
+"""Listed tuples and new samples → tests of the tuples in the new samples, at the thresholds of the first ones."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
+from typing import Any, cast
+
+import numpy as np
+
+from interplay.base.arrays import IntArray
+from interplay.base.checks import check_choice, shown
+from interplay.base.user_warnings import warn
+from interplay.data.codes.cuts import NO_LEVEL
+from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
+from interplay.data.study.covariates import make_covariates
+from interplay.data.study.design import Design
+from interplay.data.study.groups import make_groups
+from interplay.data.study.named_columns import take_named
+from interplay.data.study.offset import make_offset
+from interplay.data.study.outcomes.classes import DecisionClasses, one_class
+from interplay.data.study.outcomes.event_values import named_event
+from interplay.data.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
+from interplay.data.study.outcomes.outcome import Outcome
+from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Target
+from interplay.data.study.outcomes.times import Survival, make_survival, split_survival
+from interplay.data.study.strata import Strata, make_strata
+from interplay.data.study.study import Study
+from interplay.infer.interaction.cell_effect import cell_log_odds
+from interplay.infer.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals
+from interplay.infer.interaction.listed_p_values import LISTED_METHODS, adjust_listed
+from interplay.infer.interaction.model_test import ModelTest
+from interplay.infer.interaction.null_model_fit import fit_null_model
+from interplay.infer.interaction.table_tests import tested_tables
+from interplay.infer.interaction.tested_in_model import (
+    TupleSamples,
+    hazards_alone,
+    tuple_in_model,
+    with_model_tests,
+)
+from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
+from interplay.show.results.interactions import Interactions
+from interplay.show.results.number_replication import replicated_numbers
+from interplay.show.results.provenance import Provenance
+from interplay.show.results.smooth_replication import replicated_beside_smooth
+from interplay.show.results.summary_words import model_in_words
+
+
+def replicate(
+    first: Interactions, X: Any, y: Any, *, strata: Any, covariates: Any, offset: Any, entry: Any, p_adjust: str | None
+) -> Interactions:
+    """See `Interactions.replicate`."""
+    if first.first is not None:
+        raise ValueError("this is a replication already: replicate the result in which the tuples were found")
+    given = {"strata": strata, "covariates": covariates, "offset": offset, "entry": entry}
+    return replicate_in(first, new_samples(first.provenance, X, y, **given), p_adjust=p_adjust)
+
+
+def new_samples(
+    found_in: dict[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    strata: Any,
+    covariates: Any,
+    offset: Any,
+    entry: Any,
+    groups: Any = None,
+) -> Study:
+    """Check new samples against the record of the first ones; the outcome has to be made as the first one was.
+
+    Warns where the first samples had covariates or an offset and these have none.
+    """
+    pair = split_survival(y) if "survival" in found_in else None
+    if "survival" in found_in and pair is None:
+        raise ValueError("y must be (time, event), as the outcome of the first samples is")
+    if entry is not None and pair is None:
+        raise ValueError("entry is for times: the outcome of the first samples is none, leave entry out")
+    for name, known in (("covariates", covariates), ("offset", offset)):
+        if name in found_in and known is None:
+            warn(
+                f"the first samples were searched given {model_in_words(Provenance.of(found_in))}; without {name} the "
+                f"new samples are tested for something else: give {name}"
+            )
+    y, event = (y, None) if pair is None else pair
+    event, event_value = named_event(event, X)
+    event_name = event if isinstance(event, str) else getattr(event, "name", None)
+    table, (y, event, strata, groups, covariates, offset, entry) = take_named(
+        X, y=y, event=event, strata=strata, groups=groups, covariates=covariates, offset=offset, entry=entry
+    )
+    n = table.n_samples
+    outcome: Outcome = one_class(n)  # until it is made as the first one was
+    compared: Target = one_class(n)
+    strata = make_strata(strata, n_samples=n)
+    if pair is not None:
+        outcome = make_survival(y, event, n_samples=n, entry=entry, event_name=event_name, event_value=event_value)
+        y, compared = outcome.martingale_residuals(), outcome.compared(strata, None)
+    design = Design(
+        n,
+        strata,
+        make_groups(groups, n_samples=n),
+        make_covariates(covariates, n_samples=n),
+        make_offset(offset, n_samples=n),
+    )
+    return Study(table, y, outcome, compared, design)
+
+
+def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = None) -> Interactions:
+    """Test the tuples of `first` in the samples of another study."""
+    started = time.perf_counter()
+    method = first.settings["p_adjust"] if p_adjust is None else p_adjust
+    check_choice("p_adjust", method, LISTED_METHODS)
+    table = study.table
+    number_of = {name: number for number, name in enumerate(table.names)}
+    for v in np.unique(first.tested.tuples).tolist():
+        if first.names[v] not in number_of:
+            raise ValueError(f"X lacks the variable {shown(first.names[v])}, which is in one of the tuples")
+    study = _as_first(first, study)
+    outcome, strata = study.compared, study.strata
+    tested, counts, curves = _test_all(first, study, number_of)
+    n = len(tested)
+    if n:
+        adjust = partial(adjust_listed, method=method, n_tests=n)
+        tested = replicated_beside_smooth(first, tested.adjusted(adjust), study, number_of, adjust)
+    order = np.lexsort((np.arange(n), tested.log_p))
+    sizes = outcome.sizes.tolist()[: len(outcome.labels)]
+    of_numbers = {"outcome": outcome.about()} if outcome.about() else {}
+    return replace(
+        first,
+        tested=tested.chosen(order),
+        first=first.tested.chosen(order),
+        is_exhaustive=True,
+        tagged=None,
+        n_tests=n,
+        counts=tuple(counts[row] for row in order.tolist() if counts[row] is not None)[:MAX_KEPT],
+        survival_curves=tuple(curves[row] for row in order.tolist() if row in curves)[:MAX_TUPLES],
+        class_sizes=dict(zip(first.outcome.labels, sizes, strict=True)),
+        settings=first.settings | {"p_adjust": method},
+        provenance={
+            "target": first.provenance["target"],
+            "n_samples": table.n_samples,
+            "samples_left_out": table.samples_left_out,
+            "n_vars": table.n_vars,
+            **of_numbers,
+            **study.model_record(),
+            "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
+            "seconds": round(time.perf_counter() - started, 3),
+            "versions": {"interplay": version("interplay")},
+            "found in": first.provenance | {"p_adjust": first.settings["p_adjust"]},
+        },
+    )
+
+
+def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | None) -> DecisionClasses | NumberOutcome:
+    """Return the outcome of new samples: cut as the first ones, or numbers on the same scale."""
+    if first.scale is None:
+        return first.outcome.classes(y, n_samples=n_samples)
+    is_number(y, "number")  # refuses labels
+    return number_outcome(decision_numbers(y, n_samples=n_samples), strata, scale=first.scale)
+
+
+def _as_first(first: Interactions, study: Study) -> Study:
+    """Return new samples with the outcome as the first ones: of times residuals, or these cut in the same places."""
+    if first.words.has_curves:
+        return study
+    found = outcome_of(first, study.y, study.n_samples, study.strata)
+    return study.of_outcome(found if study.outcome.is_target else study.outcome, found)
+
+
+def _test_all(
+    first: Interactions, study: Study, number_of: dict[str, int]
+) -> tuple[TupleTests, list[TupleCounts | None], dict[int, SurvivalCurves]]:
+    """Test the tuples one by one, in the order of `first`; by the full model, where the new samples have one."""
+    table, strata, model = study.table, study.strata, study.model
+    # Of times the cells have residuals of the model, as in a search.
+    outcome = model.residuals() if model is not None and first.words.has_curves else study.compared
+    omit = first.omits_missing
+    kind = outcome.words.kind
+    parts = [TupleTests.none(kind, first.dimensions)]
+    by_model: list[ModelTest] = []
+    curves: dict[int, SurvivalCurves] = {}
+    kept: list[TupleCounts | None] = []
+    codes_of: dict[tuple[int, int], IntArray] = {}
+
+    def levels_of(v: int, d: int) -> IntArray:
+        if (v, d) not in codes_of:
+            column = table.column(number_of[first.names[v]])
+            codes_of[v, d] = first.cuts_of(v).codes(column, d, omit_missing=omit)
+        return codes_of[v, d]
+
+    def n_levels(v: int) -> int:
+        return max(first.cuts_of(v).n_levels(omit_missing=omit), 2)
+
+    for row, members in enumerate(first.tested.tuples.tolist()):
+        d = int(first.tested.discretization[row])
+        levels = [first.cuts_of(v).n_levels(omit_missing=omit) for v in members]
+        names = [first.cuts_of(v).level_names(d)[:n] for v, n in zip(members, levels, strict=True)]
+        codes = [levels_of(v, d) for v in members]
+        samples = _samples(first, members, codes, strata)
+        if model is not None:
+            by_model.append(tuple_in_model(model, outcome, samples, np.array([n_levels(v) for v in members])))
+        of_cells: TupleCounts | None
+        if isinstance(outcome, ScoreTarget):
+            tested_numbers, of_cells = replicated_numbers(first, row, codes, levels, names, outcome, strata)
+            parts.append(tested_numbers)
+        else:
+            counts = _counted(codes, levels, outcome, strata)
+            parts.append(_tested_table(first, row, counts, strata))
+            pooled = counts if strata is None else counts.sum(axis=0)
+            of_cells = TupleCounts(np.array(members), 0, d, names, pooled) if pooled.size <= MAX_NUMBERS else None
+        kept.append(of_cells)
+        if study.outcome.words.has_curves and of_cells is not None:
+            curves[row] = tuple_curves(cast("Survival", study.outcome), samples.known, samples.levels, of_cells)
+    tests = TupleTests.joined(parts)
+    if model is None:
+        return tests, kept, curves
+    alone = partial(hazards_alone, model=model, n_levels=n_levels, levels_of=levels_of)
+    return with_model_tests(tests, by_model, model, outcome, alone), kept, curves
+
+
+def _tested_table(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> TupleTests:
+    """Test the tuple in a row of `first` by the counts of new samples."""
+    tested = tested_tables(
+        counts[np.newaxis],
+        first.tested.tuples[row : row + 1],
+        bootstrap_below=first.settings["level"],
+        seed=first.settings["random_state"],
+        strata=strata is not None,
+        n_threads=1,
+    )
+    discretization = first.tested.discretization[row : row + 1]
+    return replace(tested, discretization=discretization, **_at_first_cell(first, row, counts, strata))
+
+
+def _samples(first: Interactions, members: list[int], codes: list[IntArray], strata: Strata | None) -> TupleSamples:
+    """Return the new samples that have a level of every member."""
+    known = np.flatnonzero(np.all([code != NO_LEVEL for code in codes], axis=0))
+    levels = np.array(codes)[:, known]
+    dosages = None
+    if first.settings.get("coding") == "dosage" and first.tested.residual_class is None:
+        dosages = [first.cuts_of(v).dosages()[of] for v, of in zip(members, levels, strict=True)]
+    return TupleSamples(known, levels, None if strata is None else strata.codes[known], dosages)
+
+
+def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> dict[str, Any]:
+    """Return the new residual of the cell whose residual was the largest in the first samples."""
+    found = first.tested
+    assert found.residual_class is not None
+    if np.isnan(found.residual[row]):
+        return {}
+    labels = list(first.provenance["strata"])
+    label = labels[found.residual_stratum[row]] if labels else None
+    tables = counts[np.newaxis] if strata is None else counts
+    stratum = 0 if strata is None else strata.labels.index(label) if label in strata.labels else None
+    value, effect = math.nan, LogOddsRatio(*(np.full(1, math.nan) for _ in range(3)))
+    if stratum is not None:
+        residuals = adjusted_residuals(tables, fit_null_model(tables).mu)
+        value = float(residuals[(stratum, *found.residual_cell[row], found.residual_class[row])])
+        place = LargestResidual(
+            np.array([value]),
+            np.array([stratum]),
+            found.residual_cell[row : row + 1],
+            found.residual_class[row : row + 1],
+        )
+        effect = cell_log_odds(tables[np.newaxis], place, np.array([0]))
+    return {
+        "cell_effect": effect.estimate,
+        "cell_low": effect.low,
+        "cell_high": effect.high,
+        "residual": np.array([value]),
+        "residual_cell": found.residual_cell[row : row + 1],
+        "residual_class": found.residual_class[row : row + 1],
+        "residual_stratum": np.array([stratum or 0]),
+    }
+
+
+def _counted(codes: list[IntArray], levels: list[int], classes: ClassTarget, strata: Strata | None) -> IntArray:
+    known = np.all([code != NO_LEVEL for code in codes], axis=0)
+    shape: tuple[int, ...] = (*levels, classes.n_classes)
+    columns = [*codes, classes.codes]
+    if strata is not None:
+        shape, columns = (strata.n_strata, *shape), [strata.codes, *columns]
+    cell = np.ravel_multi_index([column[known] for column in columns], shape)
+    return np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)

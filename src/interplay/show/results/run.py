@@ -1,0 +1,153 @@
+"""Run: one search of a selection and its null fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.base.checks import check_choice, check_int
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
+from interplay.files.types import Check
+from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.null_fit import NullFit
+from interplay.show.results.synergy_table import Explanations
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunGains:
+    """The gains of one search of a selection.
+
+    Attributes
+    ----------
+    decision : str
+        The comparison of classes: "all classes", "a vs b", "a vs rest"; or "numbers".
+    class_labels : list of str
+        Empty if the outcome is numbers.
+    class_sizes : (n_classes,) int64
+        All samples, (1,), if the outcome is numbers.
+    contrast_sources : (n_contrast,) int64
+        The variable each contrast variable is a permutation of.
+    gains : MaxGains
+    alone : MaxGains
+        In 1D; of the contrast variables too where several dimensions are searched in one call.
+    of_numbers : bool
+        Whether numbers were searched, or the residuals of another outcome.
+    """
+
+    decision: str
+    class_labels: Annotated[list[str], Check("n_classes")]
+    class_sizes: Annotated[IntArray, Check("n_sizes", low=0)]
+    contrast_sources: Annotated[IntArray, Check("n_contrast", low=0, below="n_vars")]
+    gains: MaxGains
+    alone: MaxGains
+    of_numbers: bool = False
+
+    def is_consistent(self) -> bool:
+        """Say whether there is a gain for every variable and contrast variable, which a file may violate."""
+        return len(self.gains.gain_by_group) == self.gains.n_vars + len(self.contrast_sources) and (
+            len(self.class_sizes) == max(len(self.class_labels), 1)
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 2 of numbers, which have one degree of freedom as two classes have."""
+        return len(self.class_labels) or 2
+
+    @property
+    def dimensions(self) -> int:
+        """Number of variables in a tuple."""
+        return self.gains.dimensions
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Run(RunGains):
+    """One search and its null fit.
+
+    A selection has a run for each size of tuples and each comparison of classes. Several comparisons are made only with
+    ``multiclass="ovo"`` or ``"ovr"``.
+
+    Attributes
+    ----------
+    decision, class_labels, class_sizes, contrast_sources, gains, alone
+        As in `RunGains`.
+    null_fit : NullFit
+    explanations : Explanations or None
+        The best tuples of each relevant variable; None in 1D.
+    tested : tuple of TupleTests
+        Tests of the interactions of these tuples and of their parts: of two members, of three, … and of all. p-values
+        are adjusted for all tuples, and all sizes have an equal share of the error rate. Empty in 1D, and if tests
+        were not made.
+    cuts : tuple of VariableCuts
+        How the members of these tuples were cut into levels.
+    outcome : OutcomeCuts or None
+        The classes of the outcome, and how they were cut.
+    """
+
+    null_fit: NullFit
+    explanations: Explanations | None = None
+    tested: tuple[TupleTests, ...] = ()
+    cuts: tuple[VariableCuts, ...] = ()
+    outcome: OutcomeCuts | None = None
+
+    @classmethod
+    def of(cls, searched: RunGains, null_fit: NullFit) -> Run:
+        """Return a search with its null fit."""
+        return cls(**{each.name: getattr(searched, each.name) for each in fields(RunGains)}, null_fit=null_fit)
+
+    def is_consistent(self) -> bool:
+        """Say whether all fields have the same variables and dimensions, which a file may violate."""
+        fit, found, n_vars = self.null_fit, self.explanations, self.gains.n_vars
+        cut = {cuts.variable for cuts in self.cuts}
+        return (
+            super().is_consistent()
+            and len(fit.statistic) == n_vars
+            and len(fit.exact_log_p) in (0, n_vars, len(self.gains.gain_by_group))
+            and (found is None or found.tuples.shape[1] == self.dimensions)
+            and [tested.tuples.shape[1] for tested in self.tested] in ([], list(range(2, self.dimensions + 1)))
+            and all(cut.issuperset(np.unique(tested.tuples).tolist()) for tested in self.tested)
+        )
+
+    @cached_property
+    def gain_alone(self) -> FloatArray:
+        """Gains in 1D, (n_vars,). Cached, since `MaxGains.gain` goes through all variables on every access."""
+        return self.alone.gain
+
+    @property
+    def df_alone(self) -> IntArray:
+        """Degrees of freedom of `gain_alone`, (n_vars,)."""
+        return self.alone.df
+
+    @property
+    def log_p_alone(self) -> FloatArray:
+        """Natural logarithm of the χ² tail of each variable's gain alone.
+
+        It serves advice, not selection: 1D has an exact test.
+        """
+        return log_chi2_tail(2 * np.log(2) * np.maximum(self.gain_alone, 0.0), self.df_alone)
+
+
+def smallest_log_p(runs: Sequence[Run]) -> FloatArray:
+    """Return ln p of each variable over comparisons of classes: its smallest p times the number of comparisons."""
+    log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
+    return np.asarray(np.minimum(log_p, 0.0))
+
+
+def chosen_run(run: int | str | None, labels: Sequence[str]) -> int:
+    """Return the number of the run that the argument `run` gives, by number or label; one run needs no argument."""
+    if run is None and len(labels) > 1:
+        raise ValueError(f"run is needed, as there are {len(labels)} comparisons: give a number, or one of {labels}")
+    if isinstance(run, str):
+        return labels.index(check_choice("run", run, labels))
+    return 0 if run is None else check_int("run", run, low=0, high=len(labels) - 1)
+
+
+def are_compared_by_rank(runs: Sequence[Run], variables: IntArray) -> BoolArray:
+    """Say which variables are numbers that were cut: correlations of these are of ranks, of others of values."""
+    known = {cuts.variable: cuts.is_cut for run in runs for cuts in run.cuts}
+    return np.array([known.get(v, True) for v in variables.tolist()], dtype=bool)
