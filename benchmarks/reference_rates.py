@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-FILE = Path(__file__).parents[1] / "src" / "interplay" / "cli" / "reference_rates.json"
+FILE = Path(__file__).parents[1] / "src" / "interplay" / "ask" / "cli" / "reference_rates.json"
 
 #: Of Madelon, as `make_madelon` makes it.
 MADELON = {"n_samples": 2000, "n_vars": 500, "n_levels": 2}

@@ -21,6 +21,7 @@ import interplay
 from interplay.ask.interaction.screen import ScreenedTuples, screen_tuples
 from interplay.data.codes.coded import code_comparison
 from interplay.data.study.comparisons import Comparison
+from interplay.data.study.design import Design
 from interplay.data.study.outcomes.classes import decision_classes
 from interplay.data.study.strata import make_strata
 from interplay.data.study.table import as_table
@@ -81,7 +82,7 @@ def measure(kind: str, shape: tuple[int, ...], args: argparse.Namespace) -> dict
         missing="error",
         random_state=0,
     )
-    comparison = Comparison("all classes", table, classes, make_strata(strata, n_samples=n_samples))
+    comparison = Comparison("all classes", table, classes, Design(n_samples, make_strata(strata, n_samples=n_samples)))
     n_tuples = comb(n_vars, dimensions)
 
     def screen() -> ScreenedTuples:

@@ -32,7 +32,8 @@ def affected(changed: list[str]) -> list[str]:
     wanted: dict[str, None] = {}
     for file in map(Path, changed):
         # The innermost folder that the table names.
-        folder = next((part for part in reversed(file.parts[:-1]) if part in named), file.parts[0])
+        inside = file.parts[2:-1] if file.parts[:2] == ("src", "interplay") else ()
+        folder = next((part for part in reversed(inside) if part in named), file.parts[0])
         if file.parts[0] == "tests":
             if file.name.startswith("test_") and (ROOT / file).exists():
                 wanted[str(file)] = None

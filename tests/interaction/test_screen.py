@@ -17,6 +17,7 @@ from interplay.ask.interaction import screen as tuple_screen
 from interplay.ask.interaction.screen import ScreenedTuples, n_tests, screen_tuples
 from interplay.data.codes.coded import code_comparison
 from interplay.data.study.comparisons import Comparison
+from interplay.data.study.design import Design
 from interplay.data.study.outcomes.classes import decision_classes
 from interplay.data.study.strata import make_strata
 from interplay.data.study.table import as_table
@@ -64,10 +65,11 @@ def run_screen(
     asked_for = asked_for_mask(table, variables, require, dimensions)
     kept = as_checkpoint(checkpoint)
     number = n_tests(table.n_vars, dimensions, discretizations=discretizations, asked_for=asked_for, require=require)
+    n = table.n_samples
     with keeping(kept, lambda: {"dimensions": dimensions, "max_p": max_p}):
         return screen_tuples(
             code_comparison(
-                Comparison("all classes", table, classes, make_strata(strata, n_samples=table.n_samples)),
+                Comparison("all classes", table, classes, Design(n, make_strata(strata, n_samples=n))),
                 chosen,
                 n_threads=n_jobs,
             ),

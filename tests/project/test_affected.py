@@ -9,9 +9,11 @@ import affected
 
 def test_every_folder_of_the_table_has_tests_that_exist():
     named = affected.named_tests()
-    folders = {path.name for path in (affected.ROOT / "src" / "interplay").iterdir() if (path / "__init__.py").exists()}
-    assert folders <= named.keys()
-    assert all((affected.ROOT / test).exists() for folder in folders for test in named[folder])
+    floors = [path for path in (affected.ROOT / "src" / "interplay").iterdir() if (path / "__init__.py").exists()]
+    rooms = {floor.name: [room.name for room in floor.iterdir() if room.name in named] for floor in floors}
+    assert all(floor in named or inside for floor, inside in rooms.items())
+    tests = [test for inside in named.values() for test in inside if test.startswith("tests/")]
+    assert [test for test in tests if not (affected.ROOT / test).exists()] == []
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from statsmodels.api import GLM, families
 from statsmodels.duration.hazard_regression import PHReg
 
 import interplay
+from reference import covariate_columns
 
 CELLS = ["p_interaction", "p_neighbour", "p_given"]
 
@@ -63,7 +64,7 @@ def test_times_are_those_of_statsmodels(given: str) -> None:
     site = np.arange(len(frame)) % 2
     known, beside, same = np.empty((len(frame), 0)), {}, {}
     if "age" in given:
-        known, beside = age[:, np.newaxis], {"covariates": {"age": age}}
+        known, beside = np.array(covariate_columns(age.tolist())), {"covariates": {"age": age}}
     if "offset" in given:
         beside, same = {"offset": 0.5 * age, "entry": entry}, {"offset": 0.5 * age, "entry": entry}
     if "site" in given:

@@ -30,7 +30,7 @@ def defaults(function) -> dict:
 SELECT = defaults(interplay.select)
 
 #: Arguments that are data of the samples.
-DATA = ("strata", "groups", "covariates", "offset", "entry")
+DATA = ("strata", "groups", "order", "covariates", "offset", "entry")
 
 
 def test_the_selector_has_the_defaults_of_select() -> None:
@@ -60,6 +60,7 @@ def test_other_functions_have_the_defaults_of_select(function) -> None:
     shared = {name: value for name, value in defaults(function).items() if name in SELECT}
     assert shared.pop("random_state") == 0  # they draw thresholds only, as R does
     assert shared.pop("dimensions") == 2  # gains of tuples of several sizes are not comparable
+    assert shared.pop("missing") == "error"  # steps of an analysis leave the choice to the user
     assert shared == {name: SELECT[name] for name in shared}
 
 

@@ -15,6 +15,7 @@ from interplay.ask.selection.part import Part
 from interplay.ask.selection.settings import MAX_PERMUTED_TUPLES, check_selection_settings
 from interplay.data.codes.contrast import GroupOrders
 from interplay.data.study.comparisons import Comparison
+from interplay.data.study.design import Design
 from interplay.data.study.groups import Groups, make_groups
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.table import as_table
@@ -24,8 +25,8 @@ from interplay.search.engines.cpu import CpuEngine
 
 def by_hand(X, y, groups, strata=None, n=199, **settings):
     """Step-down maxT from whole calls of max_information_gain, one per relabeling."""
-    comparison = Comparison("all classes", as_table(X), DecisionClasses(np.asarray(y), [0, 1]), strata,
-                            None if groups is None else Groups(np.asarray(groups)))  # fmt: skip
+    design = Design(len(y), strata, None if groups is None else Groups(np.asarray(groups)))
+    comparison = Comparison("all classes", as_table(X), DecisionClasses(np.asarray(y), [0, 1]), design)
     relabeled = list(permuted_outcomes(comparison, n_permutations=n, seed=7))
     gains = [interplay.max_information_gain(X, codes.codes, strata=strata and strata.codes, **settings).gain
              for codes in [comparison.classes, *relabeled]]  # fmt: skip

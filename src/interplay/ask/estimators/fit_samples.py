@@ -39,6 +39,8 @@ FIT_ARGUMENTS = arguments_in(
         Samples that belong together and are not independent of each other: the donor of each cell, the family or
         patient of each sample. p-values then come from permutations of whole groups. Passed on by pipelines after
         ``set_fit_request(groups=True)``; those that split data by groups (``GroupKFold``) take the same ones.
+    order : (n_samples,) array-like or False, optional
+        The place of each sample in the order of its group, or False where samples of a group have none; see `select`.
     covariates : (n_samples,) array-like or table-like, optional
         Covariates of each sample (age, sex, principal components): the answer is given these. Passed on by pipelines
         after ``set_fit_request(covariates=True)``.
@@ -66,7 +68,7 @@ class FitSamples:
         Their numbers in X.
     groups : Groups, optional
     beside : dict
-        Strata, groups, covariates, offset and entry.
+        Strata, groups with their order, covariates, offset and entry.
     """
 
     table: Table
@@ -88,12 +90,13 @@ def checked_fit(X: Any, y: Any, of_samples: dict[str, Any], fit_params: dict[str
 def fit_samples(
     X: Any, table: Table, y: Any, of_samples: dict[str, Any], *, decision: str, decision_divisions: int | None
 ) -> FitSamples:
-    """Return the samples of a fit; `of_samples` has strata, groups, covariates, offset and entry as they were given."""
+    """Return the samples of a fit; `of_samples` has strata, groups and the like as they were given."""
     refuse_decision_in_table(table, y)
     warn_of_another_order(X, y=y, **of_samples)
     n_samples = table.n_samples
     strata = make_strata(of_samples["strata"], n_samples=n_samples)
-    groups = make_groups(of_samples["groups"], n_samples=n_samples)
+    order = of_samples["order"]
+    groups = make_groups(of_samples["groups"], n_samples=n_samples, order=None if order is False else order)
     covariates = make_covariates(of_samples["covariates"], n_samples=n_samples)
     offset = make_offset(of_samples["offset"], n_samples=n_samples)
     rows = (
@@ -109,9 +112,8 @@ def fit_samples(
         covariates = None if covariates is None else covariates.of_samples(rows)
         offset = None if offset is None else offset[rows]
     beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset}
-    return FitSamples(
-        table, y, np.arange(n_samples) if rows is None else rows, groups, beside | {"entry": of_samples["entry"]}
-    )
+    beside |= {"entry": of_samples["entry"], "order": False if order is False else None}
+    return FitSamples(table, y, np.arange(n_samples) if rows is None else rows, groups, beside)
 
 
 def _rows_of_common_classes(y: Any, n_samples: int, decision: str, decision_divisions: int | None) -> IntArray | None:

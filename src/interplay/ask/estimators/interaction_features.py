@@ -180,6 +180,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         *,
         strata: Any = None,
         groups: Any = None,
+        order: Any = None,
         covariates: Any = None,
         offset: Any = None,
         entry: Any = None,
@@ -196,7 +197,8 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         InteractionFeatures
             Itself.
         """
-        beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset, "entry": entry}
+        beside = {"strata": strata, "groups": groups, "order": order, "covariates": covariates, "offset": offset}
+        beside["entry"] = entry
         self._fit(checked_fit(X, y, beside, fit_params), y, beside)
         return self
 
@@ -207,6 +209,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         *,
         strata: Any = None,
         groups: Any = None,
+        order: Any = None,
         covariates: Any = None,
         offset: Any = None,
         entry: Any = None,
@@ -216,7 +219,8 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
 
         Arguments are those of `fit`.
         """
-        beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset, "entry": entry}
+        beside = {"strata": strata, "groups": groups, "order": order, "covariates": covariates, "offset": offset}
+        beside["entry"] = entry
         X = checked_fit(X, y, beside, fit_params)
         table, samples, target = self._fit(X, y, beside)
         if target is None:

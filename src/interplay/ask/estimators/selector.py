@@ -209,6 +209,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         *,
         strata: Any = None,
         groups: Any = None,
+        order: Any = None,
         covariates: Any = None,
         offset: Any = None,
         entry: Any = None,
@@ -226,7 +227,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             Itself.
         """
         self._validate_params()
-        beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset, "entry": entry}
+        beside = {"strata": strata, "groups": groups, "order": order, "covariates": covariates, "offset": offset}
+        beside["entry"] = entry
         X = checked_fit(X, y, beside, fit_params)
         table = self._checked_table(X, y)
         samples = fit_samples(X, table, y, beside, decision=self.decision, decision_divisions=self.decision_divisions)

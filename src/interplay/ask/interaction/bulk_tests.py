@@ -18,6 +18,7 @@ from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import Tables, log_p_of, tuple_tables
 from interplay.ask.relabelings import permuted_outcomes
 from interplay.base.arrays import FloatArray
+from interplay.base.ranks import mid_ranks
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.study.clustered_samples import known_subjects
 
@@ -72,8 +73,7 @@ def doubts(task: InteractionTask, coded: CodedComparison, tables: Tables) -> dic
 
 def _excess(task: InteractionTask) -> float | None:
     """Return how correlated variants of different chromosomes are, in units of chance, where the outcome follows it."""
-    from scipy.stats import f as f_distribution
-    from scipy.stats import rankdata
+    from scipy.special import fdtrc
 
     table = task.study.table
     if table.positions is None or table.n_vars < _FEWEST_VARIABLES:
@@ -91,13 +91,13 @@ def _excess(task: InteractionTask) -> float | None:
     components = np.linalg.svd(scaled, full_matrices=False)[2][:_N_COMPONENTS]
     labels = task.study.compared.exchanged[:n]
     values = np.unique(labels)
-    targets = [labels == value for value in values] if len(values) <= _MANY_VALUES else [rankdata(labels)]
+    targets = [labels == value for value in values] if len(values) <= _MANY_VALUES else [mid_ranks(labels)]
     smallest = 1.0
     for target in targets:
         left = target - np.mean(target)
         share = float(((components @ left) ** 2).sum() / max(float(left @ left), 1e-300))
         f = share / (1 - min(share, 1 - 1e-12)) * (n - 1 - _N_COMPONENTS) / _N_COMPONENTS
-        smallest = min(smallest, float(f_distribution.sf(f, _N_COMPONENTS, n - 1 - _N_COMPONENTS)) * len(targets))
+        smallest = min(smallest, float(fdtrc(_N_COMPONENTS, n - 1 - _N_COMPONENTS, f)) * len(targets))
     return excess if smallest < _MAX_P else None
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, numbered
+from interplay.base.ranks import mid_ranks
 from interplay.data.study.table import Table
 
 #: Columns and rows that are looked at.
@@ -29,13 +30,11 @@ ROWS_IN_ORDER = (
 
 def sampled_columns(table: Table) -> FloatArray:
     """Return ranks, (n, n_rows), of columns spread over the table, and of its first rows; constants are left out."""
-    from scipy.stats import rankdata
-
     n = min(table.n_vars, _MAX_COLUMNS)
     chosen = np.unique(np.linspace(0, table.n_vars - 1, n).astype(np.int64))
     values = np.asarray(table.columns(chosen), dtype=np.float64)[:, :_MAX_ROWS]
-    ranks = np.asarray(rankdata(values, axis=1, nan_policy="omit"))
     known = ~np.isnan(values)
+    ranks = mid_ranks(np.where(known, values, np.inf))
     mean = np.where(known, ranks, 0.0).sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
     ranks = np.where(known, ranks - mean, 0.0)
     return np.asarray(ranks[np.ptp(ranks, axis=1) > 0])
@@ -96,11 +95,10 @@ def rows_are_in_order(table: Table, labels: IntArray, strata: IntArray | None) -
     column that numbers the rows does not make most of them.
     """
     from scipy.special import ndtr
-    from scipy.stats import rankdata
 
     n = min(table.n_samples, _MAX_ROWS)
     labels, within = labels[:n], np.zeros(n, dtype=np.int64) if strata is None else strata[:n]
-    ranks_of_labels = np.asarray(rankdata(labels))
+    ranks_of_labels = mid_ranks(labels)
     if table.n_vars < _FEWEST_COLUMNS or order_deviates(ranks_of_labels[np.newaxis], within)[0] < _LABELS_DEVIATE:
         return False
     parts = numbered(labels)
