@@ -22,8 +22,8 @@ def good_frame() -> tuple[pd.DataFrame, np.ndarray]:
 
 def both_ways(X, y) -> list:
     return [
-        lambda: interplay.select(X, y, dimensions=2, n_contrast=30, random_state=0),
-        lambda: interplay.MDFSSelector(dimensions=2, n_contrast=30, random_state=0).fit(X, y),
+        lambda: interplay.select(X, y, dimensions=2, n_contrast=30, missing="error", random_state=0),
+        lambda: interplay.MDFSSelector(dimensions=2, n_contrast=30, missing="error", random_state=0).fit(X, y),
     ]
 
 

@@ -78,7 +78,7 @@ def exit_code_of(command: Callable[[], Any]) -> int:
 
     with suppress(ValueError, AttributeError):  # not in the main thread
         signal.signal(signal.SIGTERM, end)
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
             signal.signal(signal.SIGINT, end)
     if sys.stdout is None:
         sys.stdout = ClosedStdout()

@@ -64,7 +64,8 @@ def search_scores(outcome: ScoreTarget) -> SearchScores:
     Examples
     --------
     >>> import numpy as np
-    >>> found = search_scores(NumberOutcome(np.arange(3.0), np.array([-1.0, 0.0, 1.0])))
+    >>> from interplay.data.study.outcomes.numbers import number_outcome
+    >>> found = search_scores(number_outcome(np.arange(3.0)))
     >>> found.scores.tolist(), found.of_bytes.tolist()
     ([-127, 0, 127], [-127, 0, 127])
     """
