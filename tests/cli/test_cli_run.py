@@ -343,6 +343,20 @@ def test_an_interrupt_that_an_import_swallows(command, data: Path, monkeypatch, 
     assert (done.code, done.error_line.partition(";")[2]) == (code, " nothing was written.")
 
 
+def test_an_interrupt_after_the_search_leaves_what_was_found(command, data: Path, tmp_path: Path, monkeypatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("interplay.ask.selection.significance.explained", interrupted)
+    kept = {name: tmp_path / name for name in ("run.interplay", "table.csv", "report.html")}
+    save, out, report = kept.values()
+    done = command("run", data, "--target", "outcome", "--save", save, "--out", out, "--report", report, "--quiet")
+    said = "Interrupted after the search; what was found is written, without tuples, effects and the short list."
+    assert (done.code, done.error_line) == (130, said)
+    assert set(interplay.load(save).relevant) == {"g3", "g12"}
+    assert all(path.exists() for path in kept.values())
+
+
 @posix_only
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_stops_at_once_and_leaves_nothing(tmp_path: Path, number: int, code: int) -> None:

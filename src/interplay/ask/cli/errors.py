@@ -57,6 +57,10 @@ class NotWrittenError(Exception):
     """A result that could not be written, with the reason in one line."""
 
 
+class StoppedAfterSearchError(KeyboardInterrupt):
+    """Ctrl-C after a search: what was found is written, without what explains it."""
+
+
 @contextmanager
 def writing() -> Iterator[None]:
     """Turn errors of writing results into NotWrittenError, apart from errors in the input."""
@@ -114,6 +118,8 @@ def _stopped(error: BaseException, signals: list[int]) -> int:
     """Say how far an interrupted command came, and return the exit code."""
     terminated = signal.SIGTERM in signals
     far, then = "", "nothing was written"
+    if isinstance(error, StoppedAfterSearchError):
+        far, then = " after the search", "what was found is written, without tuples, effects and the short list"
     if isinstance(error, SearchInterrupted):
         far = f" after {error.done:.1%} of the search"
         if error.kept_in is not None:

@@ -8,7 +8,7 @@ import click
 
 from interplay.ask.cli.all_problems import accepting, all_problems_at_once, check_selection_data
 from interplay.ask.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
-from interplay.ask.cli.errors import EXIT_CODES
+from interplay.ask.cli.errors import EXIT_CODES, StoppedAfterSearchError
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, select_arguments
 from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
@@ -65,6 +65,15 @@ def run(
             return
 
         from interplay.ask.selection.call import select
+        from interplay.search.engines.base import SearchInterrupted
+        from interplay.show.results.selection import Selection
 
-        found = select(X, y, **arguments)
+        try:
+            found, is_explained = select(X, y, **arguments), True
+        except SearchInterrupted as stopped:
+            if not isinstance(stopped.partial, Selection):
+                raise
+            found, is_explained = stopped.partial, False
     outputs.write(found, data=data, dropped=how_to_read["drop"], record=record)
+    if not is_explained:
+        raise StoppedAfterSearchError
