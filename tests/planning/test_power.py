@@ -11,8 +11,8 @@ from scipy import stats
 
 import interplay
 from command_line import in_shell
+from interplay.ask.planning.call import class_chances
 from interplay.ask.planning.design import make_design
-from interplay.ask.planning.design_power import class_chances
 from interplay.infer.interaction.exact_p_value import exact_log_p
 from interplay.infer.interaction.two_level_fit import parity_signs
 from interplay.infer.power.cell_counts import drawn_cell_counts

@@ -275,7 +275,7 @@ class TestZip:
 
     def test_a_bomb_is_not_unpacked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         bomb = self.zipped(tmp_path, **{"a.csv": b"a,y\n" + b"1,0\n" * 2**19})
-        monkeypatch.setattr("interplay.readers.zipped._MAX_BYTES", 1 << 16)
+        monkeypatch.setattr("interplay.readers.data_file._MAX_BYTES", 1 << 16)
         with pytest.raises(ValueError, match=r"data\.zip' unpacks to 2 MiB, more than 100 times its size"):
             read_data(bomb, target="y")
 

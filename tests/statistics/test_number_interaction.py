@@ -22,8 +22,7 @@ from interplay.infer.number_interaction.effect import (
     standardised_residuals,
 )
 from interplay.infer.number_interaction.f_test import f_log_p, f_log_p_below, f_test
-from interplay.infer.number_interaction.number_gains import number_gains
-from interplay.infer.number_interaction.number_tests import first_test, number_tests
+from interplay.infer.number_interaction.number_tests import first_test, number_gains, number_tests
 from interplay.infer.number_interaction.product_tables import CellSums, curved_squares, product_ratios
 from interplay.infer.number_interaction.robust_test import robust_test
 from interplay.infer.number_interaction.scored_numbers import ScoredNumbers

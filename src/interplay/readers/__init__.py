@@ -7,7 +7,6 @@
     target_column.py  table                     → variables and outcome
     missing_target.py table and outcome         → samples whose outcome is known, of classes that are not rare
     joined.py         table + file of outcomes  → table with outcomes, joined by the names of the samples
-    zipped.py         zip                       → the file in it
     array_files.py    npy, npz                  → table and outcome
     text_file.py      text, also gzipped        → lines
     header.py         first line                → names of columns
@@ -15,7 +14,6 @@
     transposed.py     the same, samples in columns → pandas DataFrame
     spreadsheet.py    xlsx, xls, ods            → pandas DataFrame
     statistical.py    sav, dta, sas7bdat        → pandas DataFrame
-    xport_end.py      xpt                       → whether its end is lost
     written_numbers.py  text columns of a file  → numbers, dates or labels, with warnings
     text_column.py    texts of one column       → numbers, dates or labels, by a format that fits all values
     written_dates.py  texts                     → days

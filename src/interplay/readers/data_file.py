@@ -5,18 +5,38 @@ from __future__ import annotations
 import difflib
 import errno
 import os
-from collections.abc import Iterable
-from pathlib import Path
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from interplay.base.checks import check_choice, check_flag, check_path
+from interplay.base.checks import check_choice, check_flag, check_path, shown
 from interplay.data.study.table import Table, as_table
 from interplay.files.whole_file import is_special
 from interplay.readers.file_formats import FORMATS, READER_OPTIONS, AnyPath, FileFormat, Wanted
 from interplay.readers.joined import with_traits
 from interplay.readers.missing_target import MISSING_TARGET_CHOICES, with_known_target, without_rare_classes
 from interplay.readers.target_column import TableAndOutcome, split_frame, split_table
-from interplay.readers.zipped import unpacked
+
+_NOT_FOR_ALL = {
+    "na_values": "mark missing values as such in the file",
+    "keep_na_values": "their missing values are marked as such",
+    "sheet": "only spreadsheets have sheets",
+    "transpose": "transpose the table before it is written",
+    "layer": "only AnnData and MuData have layers",
+    "modality": "only MuData and files of 10x Genomics have several",
+}
+
+_ELSEWHERE = "it is for files of genotypes that can have it"
+
+#: Largest size of an unpacked table, in bytes, or as a multiple of the size of the file if that is more.
+_MAX_BYTES = 1 << 30
+
+_MAX_RATIO = 100
 
 
 def read_data(
@@ -168,17 +188,6 @@ def _read(path: AnyPath, wanted: Wanted) -> tuple[FileFormat, Any]:
     return known, known.read(path, wanted._replace(ending=ending))
 
 
-_NOT_FOR_ALL = {
-    "na_values": "mark missing values as such in the file",
-    "keep_na_values": "their missing values are marked as such",
-    "sheet": "only spreadsheets have sheets",
-    "transpose": "transpose the table before it is written",
-    "layer": "only AnnData and MuData have layers",
-    "modality": "only MuData and files of 10x Genomics have several",
-}
-_ELSEWHERE = "it is for files of genotypes that can have it"
-
-
 def _format_of(path: AnyPath, ending: str) -> FileFormat:
     for known in FORMATS:
         if ending in known.endings:
@@ -233,3 +242,47 @@ def _names_beside(file: Path) -> list[str]:
         return os.listdir(file.parent)
     except OSError:
         return []
+
+
+@contextmanager
+def unpacked(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Unpack the only table of a zip file into a folder that is removed afterwards."""
+    name = repr(os.fspath(path))
+    with tempfile.TemporaryDirectory(prefix="interplay-") as folder:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                entry = _only_entry(archive, name)
+                target = Path(folder) / PurePosixPath(entry.filename).name
+                limit = max(_MAX_BYTES, _MAX_RATIO * os.path.getsize(path))
+                if entry.file_size > limit:
+                    raise ValueError(
+                        f"{name} unpacks to {entry.file_size / 2**20:,.0f} MiB, more than {_MAX_RATIO} times its size: "
+                        "unpack it yourself if you trust it"
+                    )
+                with archive.open(entry) as packed, target.open("wb") as file:
+                    shutil.copyfileobj(packed, file, 1 << 20)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            raise ValueError(f"{name} is not a zip file, or is damaged: {error}") from None
+        except RuntimeError:
+            raise ValueError(f"{name} is protected by a password: unpack it yourself") from None
+        try:
+            yield target
+        except ValueError as error:  # messages name the place of the table in the zip file
+            inside = os.path.join(os.fspath(path), target.name)
+            raise type(error)(str(error).replace(os.fspath(target), inside)) from None
+
+
+def _only_entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    """Return the only entry, without the files that operating systems add."""
+    entries = [
+        entry
+        for entry in archive.infolist()
+        if not entry.is_dir()
+        and not entry.filename.startswith("__MACOSX/")
+        and PurePosixPath(entry.filename).name not in (".DS_Store", "Thumbs.db", "desktop.ini")
+    ]
+    if len(entries) != 1:
+        listed = ", ".join(shown(entry.filename) for entry in entries[:4]) + (", …" if len(entries) > 4 else "")
+        what = f"{len(entries)} files ({listed})" if entries else "no file"
+        raise ValueError(f"{name} must hold one table, and it holds {what}: unpack it, and name the table")
+    return entries[0]

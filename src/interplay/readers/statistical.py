@@ -7,7 +7,9 @@ only some values have labels (99 = refused, among ages), the column stays numeri
 from __future__ import annotations
 
 import datetime
+import mmap
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,6 @@ from interplay.base.user_warnings import warn
 from interplay.readers.header import unread_columns
 from interplay.readers.na_values import NaValues
 from interplay.readers.written_numbers import WrittenNumbers, first_listed
-from interplay.readers.xport_end import ends_early
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,14 @@ _READERS = {
     ".xpt": "read_xport",
 }
 ENDINGS = tuple(_READERS)
+
+_RECORD = 80
+
+_NAMES = re.compile(rb"HEADER RECORD\*{7}(?:NAMESTR|NAMSTV8) HEADER RECORD!{7}\d{5}(?P<number>\d{5})")
+
+_ROWS = re.compile(rb"HEADER RECORD\*{7}OBS(?:     |V8   )HEADER RECORD!{7}(?P<number>[ \d]{15})")
+
+_NEXT = re.compile(rb"HEADER RECORD\*{7}MEMB(?:ER|V8)  HEADER RECORD!{7}")
 
 
 def read_statistical(
@@ -119,3 +128,28 @@ def _some_labelled(name: str, column: pd.Series[Any], labels: Mapping[Any, str])
         return ""
     code = f"{found[0]:g}" if isinstance(found[0], int | float) else shown(found[0])
     return f"{code} ({shown(str(labels[found[0]]))}) in column {shown(name)}"
+
+
+def ends_early(path: str | os.PathLike[str], n_rows: int) -> bool:
+    """Say whether a file, of which a reader got `n_rows`, lacks its end."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        if len(content) % _RECORD:
+            return True
+        names, rows = _NAMES.search(content), _ROWS.search(content)
+        if names is None or rows is None:
+            return False  # of a kind that is not known here
+        if n_rows < int(rows["number"].strip() or 0):  # version 8 has the number; 0 in version 5
+            return True
+        start = rows.start() + _RECORD
+        following = _NEXT.search(content, start)
+        end = len(content) if following is None else following.start()
+        return content[start + n_rows * _row_bytes(content, names) : end].strip(b" ") != b""
+
+
+def _row_bytes(content: mmap.mmap, names: re.Match[bytes]) -> int:
+    """Add up the lengths of the variables: one description of 140 bytes (136 on VAX) for each."""
+    member = content[names.start() - 4 * _RECORD : names.start()]
+    size = 136 if member[74:78] == b"0136" else 140
+    first = names.start() + _RECORD + 4  # where the length of the first variable is, of 2 bytes
+    places = range(first, first + int(names["number"]) * size, size)
+    return sum(int.from_bytes(content[place : place + 2], "big") for place in places)

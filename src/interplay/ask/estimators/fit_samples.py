@@ -111,7 +111,7 @@ def fit_samples(
         groups = None if groups is None else groups.of_samples(rows)
         covariates = None if covariates is None else covariates.of_samples(rows)
         offset = None if offset is None else offset[rows]
-    beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset}
+    beside: dict[str, Any] = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset}
     beside |= {"entry": of_samples["entry"], "order": False if order is False else None}
     return FitSamples(table, y, np.arange(n_samples) if rows is None else rows, groups, beside)
 

@@ -17,7 +17,6 @@ The path of every question: call → study → plan → search (into a sink) →
     prospects.py            tuples          → those that a list can hold, by bounds of their p-values
     tests.py                tuples          → TupleTests: tests of their interactions
     number_tables.py        tuples          → cells of samples → tests about numbers
-    number_tuple_tests.py   tuples          → TupleTests of the tuples that are listed
     best_discretization.py  p-values        → the best discretisation of each tuple
     find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little
     bulk_tests.py           tuples at random → are their tests inflated? are samples relatives?

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from interplay.ask.planning.design import Design, make_design
-from interplay.ask.planning.design_power import design_power
-from interplay.ask.planning.samples_needed import FEWEST, MOST, samples_needed
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import check_int, check_real, shown
+from interplay.infer.power.cell_counts import drawn_cell_counts
+from interplay.infer.power.class_power import class_power
+from interplay.infer.power.number_power import number_power
+from interplay.infer.power.second_test import n_smooth_columns
+from interplay.infer.power.time_power import time_power
+
+#: Fewest and most samples that are tried.
+FEWEST, MOST = 8, 100_000_000
+
+_MAX_STEPS = 200
 
 
 def power(
@@ -127,3 +135,60 @@ def _needed(design: Design, power: Any) -> int:
             f"{MOST:.0e} samples: raise effect, or lower power"
         )
     return found
+
+
+def samples_needed(power_of: Callable[[int], float], wanted: float) -> int | None:
+    """Return the fewest samples from which on the power is as wanted, by doubling and bisection; None of too many.
+
+    Examples
+    --------
+    >>> samples_needed(lambda n: min(1.0, n / 1000), 0.8)
+    800
+    """
+    low, high = FEWEST, FEWEST
+    while power_of(high) < wanted:
+        if high >= MOST:
+            return None
+        low, high = high, min(2 * high, MOST)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if power_of(middle) >= wanted else (middle, high)
+    return high
+
+
+def design_power(design: Design, n_samples: int) -> float:
+    """Return the chance that the tuple of a design is significant in a search of so many samples."""
+    counts = drawn_cell_counts(design.shares, n_samples, is_cut=design.is_cut)
+    threshold = design.log_threshold
+    n_smooth = n_smooth_columns(design.effects.shape) if design.is_cut else 0
+    if design.outcome == "number":
+        return number_power(
+            design.effects,
+            counts,
+            design.cell_shares,
+            log_threshold=threshold,
+            scale=design.scale,
+            n_smooth=n_smooth,
+        )
+    if design.outcome == "times":
+        return time_power(design.effects, counts, event_share=design.event_share, log_threshold=threshold)
+    return class_power(class_chances(design), counts, log_threshold=threshold, n_smooth=n_smooth)
+
+
+def class_chances(design: Design) -> FloatArray:
+    """Return the chance of each class in each cell, (levels …, n_classes), with the shares of classes of the design.
+
+    Log odds of more than two classes are spread evenly between the first and the last class.
+    """
+    wanted, cells = design.class_shares, design.cell_shares
+    log_odds = np.multiply.outer(design.effects, np.linspace(-0.5, 0.5, len(wanted)))
+    intercept = np.log(wanted)
+    for _ in range(_MAX_STEPS):
+        raised = log_odds + intercept
+        chances = np.exp(raised - raised.max(axis=-1, keepdims=True))
+        chances /= chances.sum(axis=-1, keepdims=True)
+        found = np.tensordot(cells, chances, axes=cells.ndim)
+        if np.abs(found - wanted).max() < 1e-12:
+            break
+        intercept = intercept + np.log(wanted / found)
+    return np.asarray(chances)

@@ -12,7 +12,6 @@ its own. RSS(T) are the squares within cells, RSS(H0) those left by H0.
     robust_test.py             moments          → Wald's test with HC3 variances        `robust_test`
     dosage_test.py             moments, dosages → the test of one product of dosages    `dosage_test`
     effect.py                  moments          → difference of differences with its interval; residuals
-    number_gains.py            moments          → gains of the members, together and alone
     scale_words.py             p-values         → does an interaction hold on ranks, on values, or on both?
     scored_numbers.py          NumberOutcome    → ScoredNumbers: scores, values, scores on the other scale
     number_tests.py            cells, numbers   → all of the above, as `TupleTests`  `number_tests`

@@ -6,7 +6,6 @@
     cox_test.py              nested models   → likelihood-ratio tests; hazard ratios with intervals
     proportional_hazards.py  a Cox model     → does the hazard ratio of a column change with time? (R's cox.zph)
     hazard_effects.py        variables       → hazard ratio, concordance, proportional hazards of each that was found
-    log_rank.py              cells           → the log-rank test
     kaplan_meier.py          times           → the product-limit estimate with Greenwood's intervals
     survival_curves.py       cells           → their Kaplan–Meier curves, kept with a result
     concordance.py           risks           → Harrell's C with its standard error

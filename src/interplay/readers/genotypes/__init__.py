@@ -6,7 +6,6 @@
     genotype_table.py  GenotypeFile → GenotypeTable: chosen people and variants
     variants.py        chromosome, position, ID and alleles of each variant; names
     choice.py          region, sex chromosomes, multi-allelic sites, IDs    → the variants that are kept
-    quality.py         min_maf, max_missing, min_info                       → the variants that are kept
     chromosomes.py     names of chromosomes; regions
     people.py          psam, fam, sample            → IDs, phenotypes, sex, families
     hard_calls.py      dosages                      → 0, 1, 2 or missing
@@ -14,7 +13,6 @@
     bed.py             PLINK bed, bim, fam          → GenotypeFile; positions of a .bim file
     pgen.py            PLINK 2 pgen, pvar, psam     → GenotypeFile
     words.py           text tables of words         → pandas DataFrame
-    pvar.py            pvar, bim                    → Variants
     vcf.py             VCF, BCF                     → GenotypeFile, decoded into packed.py
     vcf_text.py        lines of a VCF file          → VcfRecord
     bcf.py             records of a BCF file        → VcfRecord
@@ -23,5 +21,4 @@
     bgen_index.py      header of a BGEN file        → variants, and where their genotypes lie
     bgen_block.py      bytes of a variant           → dosages
     loco.py            REGENIE's .loco              → predictions without each chromosome, for `offset`
-    bgzf.py            gzip, bgzip                  → stream of bytes
 """

@@ -13,17 +13,21 @@ import numpy.typing as npt
 
 from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.checks import check_file, needing
+from interplay.base.checks import check_file, needing, reading
 from interplay.readers.genotypes.genotype_file import GenotypeFile
 from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
 from interplay.readers.genotypes.hard_calls import Codes, check_threshold, dosage_r2, hard_calls
 from interplay.readers.genotypes.people import People, read_people
-from interplay.readers.genotypes.pvar import ENDINGS as VARIANT_ENDINGS
-from interplay.readers.genotypes.pvar import read_variants
 from interplay.readers.genotypes.variants import Variants
-from interplay.readers.genotypes.words import beside
+from interplay.readers.genotypes.words import beside, read_words
 
 _MAGIC = b"\x6c\x1b"
+
+BIM_COLUMNS = ["CHROM", "ID", "CM", "POS", "ALT", "REF"]
+
+_WANTED = ["CHROM", "POS", "ID", "REF", "ALT"]
+
+VARIANT_ENDINGS = (".pvar", ".pvar.zst", ".bim")
 
 
 class PgenFile(GenotypeFile):
@@ -189,3 +193,16 @@ def _check_counts(file: Path, n_variants: int, of_variants: Path, n_people: int,
                 f"{os.fspath(file)!r} has {n} {what}, and {other.name!r} has {n_beside}: the files do not belong "
                 "together, or one is damaged"
             )
+
+
+def read_variants(path: Path) -> Variants:
+    """Return the variants of a .pvar or .bim file; the first allele is the reference."""
+    what = "a .bim file" if path.suffix == ".bim" else "a .pvar file"
+    frame = read_words(path, what, header="#CHROM", without_header=BIM_COLUMNS, wanted=_WANTED)
+    with reading(path, what, (ValueError, OverflowError)):
+        lacking = [name for name in _WANTED if name not in frame.columns]
+        if lacking:
+            raise ValueError(f"it has no column {lacking[0]}")
+        position = np.array(frame["POS"].tolist()).astype(np.int64)
+    texts = {name: np.array(frame[name].tolist(), dtype=object) for name in _WANTED if name != "POS"}
+    return Variants(texts["CHROM"], position, texts["ID"], texts["REF"], texts["ALT"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -14,7 +17,6 @@ from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_file
 from interplay.readers.genotypes import bcf, vcf_text
-from interplay.readers.genotypes.bgzf import unpacked_stream
 from interplay.readers.genotypes.chromosomes import Region, plain_name, regions_of
 from interplay.readers.genotypes.genotype_file import GenotypeFile, only
 from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table, no_phenotype
@@ -30,6 +32,11 @@ from interplay.readers.genotypes.packed import PackedGenotypes
 from interplay.readers.genotypes.people import People, matched_people, read_people
 from interplay.readers.genotypes.variants import Variants
 from interplay.readers.genotypes.vcf_record import VcfRecord
+
+#: The empty block at the end of every file of bgzip: without it, the file is cut short.
+_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
+
+_BUFFER_BYTES = 2**20
 
 
 class VcfFile(GenotypeFile):
@@ -202,3 +209,24 @@ def _decoded(
     if with_info and np.isnan(certainty):
         certainty = float(dosage_r2(dosages[None, :])[0])
     return hard_calls(dosages, DEFAULT_THRESHOLD if threshold is None else threshold), certainty
+
+
+@contextmanager
+def unpacked_stream(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that may be packed; errors of unpacking become one line."""
+    with path.open("rb") as file:
+        begin = file.read(18)
+        if begin[:2] != b"\x1f\x8b":
+            file.seek(0)
+            yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, file), _BUFFER_BYTES))
+            return
+        if begin[3:4] == b"\x04" and begin[12:14] == b"BC":
+            file.seek(-min(len(_END), os.path.getsize(path)), os.SEEK_END)
+            if file.read() != _END:
+                raise ValueError(f"{os.fspath(path)!r} is damaged: its end is missing, so it was cut short")
+        file.seek(0)
+        try:
+            with gzip.GzipFile(fileobj=file) as packed:
+                yield cast(BinaryIO, io.BufferedReader(packed, _BUFFER_BYTES))
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{os.fspath(path)!r} is damaged: {error}") from None
