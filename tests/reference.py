@@ -702,19 +702,6 @@ def martingale_residuals(time: list[float], event: list[bool]) -> list[float]:
     return residuals
 
 
-def log_rank_two(time: list[float], event: list[bool], cell: list[int]) -> float:
-    """The log-rank statistic of two cells: (O − E)²/V of one of them, V hypergeometric at each time of an event."""
-    difference = variance = 0.0
-    for t in sorted({u for u, died in zip(time, event, strict=True) if died}):
-        at_risk = [i for i, u in enumerate(time) if u >= t]
-        died = [i for i in at_risk if event[i] and time[i] == t]
-        n, n_one, d = len(at_risk), sum(cell[i] for i in at_risk), len(died)
-        difference += sum(cell[i] for i in died) - d * n_one / n
-        if n > 1:
-            variance += d * (n_one / n) * (1 - n_one / n) * (n - d) / (n - 1)
-    return difference**2 / variance
-
-
 def least_squares_rest(rows: Sequence[Sequence[float]], z: Sequence[float]) -> tuple[float, int]:
     """Σ of squares that a linear model leaves, and its rank: Gram and Schmidt, column by column, twice over."""
     basis: list[list[float]] = []

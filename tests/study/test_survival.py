@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2
 from statsmodels.duration.hazard_regression import PHReg
-from statsmodels.duration.survfunc import SurvfuncRight, survdiff
+from statsmodels.duration.survfunc import SurvfuncRight
 
 import interplay
 import r_survival as r
@@ -15,7 +15,6 @@ import reference
 from command_line import in_process, in_shell
 from interplay.data.study.outcomes.times import Survival, make_survival
 from interplay.infer.survival.kaplan_meier import kaplan_meier
-from interplay.infer.survival.log_rank import log_rank
 from reference import covariate_columns
 
 #: Remission of leukaemia in weeks under 6-mercaptopurine and placebo; a plus sign is censored (Freireich et al. 1963).
@@ -39,35 +38,7 @@ def times(risk, rng, censored_until=None):
     return np.minimum(true, end), true <= end
 
 
-class TestLogRank:
-    def test_is_that_of_lifelines_on_its_data(self):
-        """lifelines 0.30: load_leukemia(), multivariate_logrank_test."""
-        time, event, treatment = freireich()
-        found, df = log_rank(time, event, treatment)
-        assert (found, df) == (pytest.approx(16.792940989216547, rel=1e-12), 1)
-
-    @pytest.mark.parametrize("n_cells", [2, 3, 6])
-    @pytest.mark.parametrize("ties", [False, True])
-    def test_is_that_of_statsmodels(self, n_cells, ties):
-        rng = np.random.default_rng(n_cells)
-        cells = rng.integers(0, n_cells, 150)
-        time, event = times(1 + 0.4 * cells, rng)
-        time = np.ceil(time * 5) if ties else time
-        expected, _ = survdiff(time, event.astype(int), cells)
-        assert log_rank(time, event, cells) == (pytest.approx(expected, rel=1e-9), n_cells - 1)
-
-    def test_is_that_of_the_formula(self):
-        rng = np.random.default_rng(0)
-        cells = rng.integers(0, 2, 80)
-        time, event = times(1 + 0.5 * cells, rng)
-        time = np.ceil(time * 8)
-        expected = reference.log_rank_two(time.tolist(), event.tolist(), cells.tolist())
-        assert log_rank(time, event, cells) == (pytest.approx(expected), 1)
-
-    def test_nothing_to_compare(self):
-        assert log_rank(np.arange(5.0), np.zeros(5, bool), np.arange(5) % 2) == (0.0, 0)
-        assert log_rank(np.arange(5.0), np.ones(5, bool), np.zeros(5, int)) == (0.0, 0)
-
+class TestCurves:
     def test_curves_are_those_of_statsmodels(self):
         time, event, _ = freireich()
         found, expected = kaplan_meier(time, event), SurvfuncRight(time, event.astype(int))
