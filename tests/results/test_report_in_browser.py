@@ -739,7 +739,7 @@ def test_untested_interactions_are_called_untested(visit, tmp_path) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(120, 8)), columns=[f"gene{v}" for v in range(8)])
     y = np.repeat(np.arange(24) % 2, 5)
-    X["gene1"] += 2.5 * y
+    X["gene1"] += 2 * y
     X["donor"] = np.repeat([f"d{d}" for d in range(24)], 5)
     interplay.select(X, y, groups="donor", random_state=0, n_permutations=99).to_html(tmp_path / "groups.html")
     page = visit(tmp_path / "groups.html")
