@@ -10,7 +10,7 @@
     problems.py          problems of the data → one error, with the arguments that accept them
     chi_squared.py       tails of χ², on the scale of logarithms
     beta_tail.py         tails of beta, F and t, on the scale of logarithms
-    ranks.py             values → mid-ranks; the exact Kolmogorov–Smirnov tail
+    ranks.py             values → mid-ranks, normal scores; the exact Kolmogorov–Smirnov tail
     seeds.py             a seed → streams of random numbers, one per purpose and variable
     mersenne_twister.py  first draws of many streams at once
     jobs.py              `n_jobs` → threads; functions over many blocks

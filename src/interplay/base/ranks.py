@@ -43,6 +43,13 @@ def mid_ranks(values: npt.NDArray[np.generic]) -> FloatArray:
     return ranks.reshape(values.shape)
 
 
+def normal_scores(values: FloatArray) -> FloatArray:
+    """Return Φ⁻¹((r − ½)/N) of the mid-ranks r of N values."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri((mid_ranks(values) - 0.5) / len(values)))
+
+
 def kolmogorov_tail(distance: float, n: int) -> float:
     """Return the exact chance of this two-sided Kolmogorov–Smirnov distance, or more, for n ≤ 100 uniform values.
 

@@ -10,6 +10,7 @@ are sums over samples, K(θ) = Σ Kᵢ(θ·x̃ᵢ), and the tail is Lugannani an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -120,20 +121,18 @@ class ResidualTail:
                 slope, curve = (self.second * (chance - self.first), self.second**2 * chance * (1 - chance))
         return value.sum(axis=1), (slope * scores).sum(axis=1), (curve * scores**2).sum(axis=1)
 
-    @property
+    @cached_property
     def _table(self) -> tuple[FloatArray, FloatArray]:
-        if "_kept" not in self.__dict__:
-            spread = float(np.sqrt((self.first**2 * self.second).sum()))
-            at = _TABLED / spread
-            products = at[:, np.newaxis] * self.first
-            highest = products.max(axis=1, keepdims=True)
-            chance = np.exp(products - highest) * self.second
-            total = chance.sum(axis=1)
-            mean = chance @ self.first / total
-            curve = chance @ self.first**2 / total - mean**2
-            object.__setattr__(self, "_kept", (at, np.stack([np.log(total) + highest[:, 0], mean, curve])))
-        kept: tuple[FloatArray, FloatArray] = self.__dict__["_kept"]
-        return kept
+        """Arguments, and K with its first two derivatives at them, of drawn residuals."""
+        spread = float(np.sqrt((self.first**2 * self.second).sum()))
+        at = _TABLED / spread
+        products = at[:, np.newaxis] * self.first
+        highest = products.max(axis=1, keepdims=True)
+        chance = np.exp(products - highest) * self.second
+        total = chance.sum(axis=1)
+        mean = chance @ self.first / total
+        curve = chance @ self.first**2 / total - mean**2
+        return at, np.stack([np.log(total) + highest[:, 0], mean, curve])
 
 
 def _few(values: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -197,8 +197,8 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         InteractionFeatures
             Itself.
         """
-        beside = {"strata": strata, "groups": groups, "order": order, "covariates": covariates, "offset": offset}
-        beside["entry"] = entry
+        beside = {"strata": strata, "groups": groups, "order": order}
+        beside |= {"covariates": covariates, "offset": offset, "entry": entry}
         self._fit(checked_fit(X, y, beside, fit_params), y, beside)
         return self
 
@@ -219,8 +219,8 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
 
         Arguments are those of `fit`.
         """
-        beside = {"strata": strata, "groups": groups, "order": order, "covariates": covariates, "offset": offset}
-        beside["entry"] = entry
+        beside = {"strata": strata, "groups": groups, "order": order}
+        beside |= {"covariates": covariates, "offset": offset, "entry": entry}
         X = checked_fit(X, y, beside, fit_params)
         table, samples, target = self._fit(X, y, beside)
         if target is None:

@@ -227,8 +227,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             Itself.
         """
         self._validate_params()
-        beside = {"strata": strata, "groups": groups, "order": order, "covariates": covariates, "offset": offset}
-        beside["entry"] = entry
+        beside = {"strata": strata, "groups": groups, "order": order}
+        beside |= {"covariates": covariates, "offset": offset, "entry": entry}
         X = checked_fit(X, y, beside, fit_params)
         table = self._checked_table(X, y)
         samples = fit_samples(X, table, y, beside, decision=self.decision, decision_divisions=self.decision_divisions)

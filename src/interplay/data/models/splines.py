@@ -73,12 +73,3 @@ def _bends(x: FloatArray, knots: FloatArray) -> list[FloatArray]:
         cubed(x - t[j]) - cubed(x - t[-2]) * (t[-1] - t[j]) / last + cubed(x - t[-1]) * (t[-2] - t[j]) / last
         for j in range(len(t) - 2)
     ]
-
-
-def normal_scores(values: FloatArray) -> FloatArray:
-    """Return Φ⁻¹((r − ½)/N) of the mid-ranks r of N values."""
-    from scipy.special import ndtri
-
-    _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    mid_ranks = np.cumsum(sizes) - (sizes - 1) / 2
-    return np.asarray(ndtri((mid_ranks[place] - 0.5) / len(values)))

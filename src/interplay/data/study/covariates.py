@@ -9,7 +9,8 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import naming_argument, shown
-from interplay.data.models.splines import normal_scores, spline_columns
+from interplay.base.ranks import normal_scores
+from interplay.data.models.splines import spline_columns
 from interplay.data.study.columns import Column, ColumnKind, check_length, decision_column
 from interplay.data.study.table import as_table
 

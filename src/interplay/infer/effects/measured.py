@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.base.ranks import mid_ranks
+from interplay.base.ranks import mid_ranks, normal_scores
 from interplay.infer.effects import direction as words
 from interplay.infer.effects import estimate as kinds
 from interplay.infer.effects.class_effects import auc, odds_ratio
@@ -332,9 +332,7 @@ def _cliff(size: Estimate) -> Estimate:
 
 def _standard_scores(values: FloatArray) -> FloatArray:
     """Return normal scores of the ranks, with a standard deviation of 1."""
-    from scipy.special import ndtri
-
-    scores = ndtri((mid_ranks(values) - 0.5) / len(values))
+    scores = normal_scores(values)
     spread = float(scores.std())
     return np.asarray(scores / spread if spread > 0 else scores)
 
