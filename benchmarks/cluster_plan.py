@@ -22,8 +22,7 @@ from interplay.base.arrays import DiscreteCodes, MaxGains, TupleTiles
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.dask import DaskEngine
-from interplay.search.engines.dask_chunks import TASKS_PER_THREAD, ChunkTasks
+from interplay.search.engines.dask import TASKS_PER_THREAD, ChunkTasks, DaskEngine
 from interplay.search.engines.dask_tasks import SharedData, TaskResult
 from interplay.search.engines.sinks import Maxima
 from interplay.search.tiles import make_tuple_tiles

@@ -20,7 +20,7 @@ from interplay.search.engines import choice
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.choice import SearchWork, check_engine
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.cuda import CudaEngine, shared_search, why_no_cuda, work_plan
+from interplay.search.engines.cuda import CudaEngine, device_search, why_no_cuda, work_plan
 from interplay.search.tiles import make_tuple_tiles
 
 # --- without a GPU ------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class TestOnADevice:
 
     def test_with_little_room_for_survivors(self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nothing is lost where more survive than fit: many constant columns, and small buffers."""
-        monkeypatch.setattr(shared_search, "CAPACITY", work_plan.MIN_CAPACITY)
+        monkeypatch.setattr(device_search, "CAPACITY", work_plan.MIN_CAPACITY)
         codes = rng.integers(0, 2, (400, 500), dtype=np.uint8)
         codes[::2] = 0
         classes = DecisionClasses(rng.permutation(np.arange(500) % 2), [0, 1])
@@ -197,7 +197,7 @@ class TestOnADevice:
     ) -> None:
         import cupy
 
-        monkeypatch.setattr(shared_search, "CAPACITY", work_plan.MIN_CAPACITY)
+        monkeypatch.setattr(device_search, "CAPACITY", work_plan.MIN_CAPACITY)
         n_vars, n_samples = 4000, 60_000
         planes, n_levels = problem(rng, n_samples=n_samples, n_vars=n_vars)
         tiles = tiles_for(n_levels, n_vars, 2, block_size=128, middle_size=256, n_lanes=256, even=False)

@@ -23,6 +23,7 @@ from interplay.search.engines import choice
 from interplay.search.engines.choice import SearchWork
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda import CudaEngine, devices, kernel_loader
+from interplay.search.engines.cuda.device_tuples import STATISTIC, kernels_of
 from interplay.search.engines.cuda.devices import DeviceLimits
 from interplay.search.engines.cuda.kernel_loader import (
     allow_shared_memory,
@@ -31,7 +32,6 @@ from interplay.search.engines.cuda.kernel_loader import (
     image_name,
     start_seconds,
 )
-from interplay.search.engines.cuda.kernel_plan import STATISTIC, kernels_of
 from interplay.search.engines.cuda.kernels import EVERY_MEMBER
 from interplay.search.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.search.engines.cuda.work_plan import WorkPlan

@@ -13,13 +13,12 @@ from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTile
 from interplay.data.codes.planes import make_bit_planes, planes_to_come, scores_of
 from interplay.data.study.outcomes.numbers import NumberOutcome
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.cuda import CudaEngine, batch_search, digit_orders, work_plan
+from interplay.search.engines.cuda import CudaEngine, digit_orders, survivor_search, work_plan
 from interplay.search.engines.cuda.device_state import _totals
 from interplay.search.engines.cuda.kernels import NUMBERS
 from interplay.search.engines.cuda.product_plan import choose_products
 from interplay.search.engines.cuda.tables import make_information_tables
-from interplay.search.engines.sinks import Listing
-from interplay.search.engines.tuple_formula import tuple_formula
+from interplay.search.engines.sinks import Listing, tuple_formula
 from interplay.search.tiles import make_tuple_tiles
 
 OUTCOMES = ["normal", "few values", "one value in ten", "outliers"]
@@ -267,7 +266,7 @@ class TestOnADevice:
             assert_same_bits(CudaEngine().max_gains(planes, tiles, pseudocount=0.25), expected)
 
     def test_small_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(batch_search, "_MAX_PRODUCTS", 1 << 16)
+        monkeypatch.setattr(survivor_search, "_MAX_PRODUCTS", 1 << 16)
         planes, n_levels = number_problem(np.random.default_rng(8), n_samples=800, n_vars=120)
         tiles = tiles_for(n_levels, 120, 3, **TILE_SHAPE)
         expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=0.25)

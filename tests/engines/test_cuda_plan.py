@@ -11,17 +11,17 @@ import pytest
 from cuda_problems import TILE_SHAPE, assert_same_bits, problem
 from interplay.base.arrays import MaxGains
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.cuda.candidates import merge_candidates
-from interplay.search.engines.cuda.device_search import tile_of_each
+from interplay.search.engines.cuda.device_search import merge_candidates, tile_of_each
 from interplay.search.engines.cuda.devices import NotForDevices, common_limits
-from interplay.search.engines.cuda.launch_size import LAUNCH_SECONDS, LaunchSize
 from interplay.search.engines.cuda.layout import (
     covers_all_tuples,
     make_lane_layout,
     make_tile_records,
+    rows_in_parts,
     strongest_first,
+    words_of,
 )
-from interplay.search.engines.cuda.plane_upload import rows_in_parts, words_of
+from interplay.search.engines.cuda.survivor_search import LAUNCH_SECONDS, LaunchSize
 from interplay.search.engines.cuda.tables import make_information_tables
 from interplay.search.engines.cuda.work_plan import (
     WorkPlan,

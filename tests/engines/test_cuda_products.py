@@ -16,7 +16,7 @@ from interplay.base.arrays import DiscreteCodes
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.cuda import CudaEngine, batch_search, shared_search, work_plan
+from interplay.search.engines.cuda import CudaEngine, device_search, survivor_search, work_plan
 from interplay.search.engines.cuda.kernels import SearchVariant
 from interplay.search.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.search.engines.cuda.product_plan import ProductVariant, buffer_shapes, choose_products, make_product_work
@@ -228,7 +228,7 @@ class TestEqualsTheCpuEngine:
                 rare=case == 1,
             )
             if case == 1:  # many small batches
-                monkeypatch.setattr(batch_search, "_MAX_PRODUCTS", 1 << 20)
+                monkeypatch.setattr(survivor_search, "_MAX_PRODUCTS", 1 << 20)
             engine = CudaEngine(devices=(0, 0) if case == 2 else None)
             tiles = make_tuple_tiles(
                 n_levels, n_vars=n_vars, dimensions=dimensions, **vars(engine.tile_shape(dimensions))
@@ -248,7 +248,7 @@ class TestEqualsTheCpuEngine:
         rng = np.random.default_rng([dimensions, n_classes, *levels])
         n_vars = {2: 130, 3: 40}[dimensions]
         for n_samples, max_products in [(700, 1 << 16), (2600, 1 << 30)]:
-            monkeypatch.setattr(batch_search, "_MAX_PRODUCTS", max_products)
+            monkeypatch.setattr(survivor_search, "_MAX_PRODUCTS", max_products)
             how = {"n_samples": n_samples, "n_vars": n_vars, "n_contrast": 20, "rare": max_products < 1 << 20}
             planes, n_levels = problem(rng, levels=levels, n_classes=n_classes, **how)
             engine = CudaEngine()
@@ -288,7 +288,7 @@ class TestEqualsTheCpuEngine:
         assert_same_bits(CudaEngine(counting="popc").max_gains(planes, tiles, pseudocount=0.25), expected)
 
     def test_with_little_room_for_survivors(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(shared_search, "CAPACITY", work_plan.MIN_CAPACITY)
+        monkeypatch.setattr(device_search, "CAPACITY", work_plan.MIN_CAPACITY)
         rng = np.random.default_rng(2)
         codes = rng.integers(0, 3, (300, 500), dtype=np.uint8)
         codes[::2] = 0

@@ -19,7 +19,7 @@ from cuda_problems import assert_same_bits, problem
 from gpu_mark import needs_gpu
 from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.cuda import CudaEngine, device_planes, kept_planes
+from interplay.search.engines.cuda import CudaEngine, device_planes
 from interplay.search.engines.cuda.devices import free_bytes
 from interplay.search.engines.sinks import Maxima
 from interplay.search.tiles import make_tuple_tiles
@@ -57,7 +57,7 @@ class FewSlots(device_planes.DevicePlanes):
 def few_slots(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FewSlots]]:
     monkeypatch.setattr(FewSlots, "made", [], raising=False)
     monkeypatch.setattr("interplay.search.engines.cuda.device_state.DevicePlanes", FewSlots)
-    monkeypatch.setattr(kept_planes, "DevicePlanes", FewSlots)
+    monkeypatch.setattr(device_planes, "DevicePlanes", FewSlots)
     yield FewSlots
     assert FewSlots.made
     assert not any(planes.holds_all for planes in FewSlots.made)

@@ -26,13 +26,12 @@ from interplay.search.engines import choice
 from interplay.search.engines.base import TileShape
 from interplay.search.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.cuda import CudaEngine, device_listing, listing_chunks, tables, work_plan
-from interplay.search.engines.cuda.device_listing import DeviceListing
+from interplay.search.engines.cuda import CudaEngine, device_listing, tables, work_plan
+from interplay.search.engines.cuda.device_listing import DeviceListing, ListingChunks
 from interplay.search.engines.cuda.devices import NotForDevices
 from interplay.search.engines.cuda.layout import make_lane_layout
-from interplay.search.engines.cuda.listing_chunks import ListingChunks
 from interplay.search.engines.cuda.tables import entropy_terms, make_statistic_tables
-from interplay.search.engines.tuple_formula import tuple_formula
+from interplay.search.engines.sinks import tuple_formula
 from interplay.search.tiles import make_tuple_tiles
 
 
@@ -55,7 +54,7 @@ def rows_of(begin: int, rows_of_tile: np.ndarray) -> TupleRows:
 @pytest.mark.parametrize("n_workers", [1, 3])
 @pytest.mark.parametrize("max_rows", [None, 1, 40, 700, 10**9])
 def test_chunks_come_back_in_order(n_workers: int, max_rows: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing_chunks, "_MAX_ROWS", 100)
+    monkeypatch.setattr(device_listing, "_MAX_ROWS", 100)
     put_back = 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -422,7 +421,7 @@ class TestOnADevice:
     def test_with_little_room(self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
         """More survive than fit into the buffer, and chunks turn out to have too many rows: nothing comes twice."""
         monkeypatch.setattr(device_listing, "_CAPACITY", work_plan.MIN_CAPACITY)
-        monkeypatch.setattr(listing_chunks, "_MAX_ROWS", 100_000)
+        monkeypatch.setattr(device_listing, "_MAX_ROWS", 100_000)
         monkeypatch.setattr(DeviceListing, "_first_tuples", lambda self, n_tuples: n_tuples)
         overflows = []
         score = DeviceListing._score

@@ -16,14 +16,13 @@ import pytest
 import interplay
 from interplay.base.arrays import MaxGains
 from interplay.search.engines.choice import check_engine
-from interplay.search.engines.searcher_counts import summed_counts
+from interplay.search.engines.routing import summed_counts
 from interplay.search.engines.sinks import Maxima
 
 distributed = pytest.importorskip("distributed")
 
 from dask_problem import assert_same, fail_on_many_tiles, make_problem, slow_down  # noqa: E402
-from interplay.search.engines.dask import DaskEngine  # noqa: E402
-from interplay.search.engines.dask_chunks import ChunkTasks  # noqa: E402
+from interplay.search.engines.dask import ChunkTasks, DaskEngine  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -67,7 +66,7 @@ def test_same_bits_and_every_tile_once(client, problem) -> None:
 
 
 def test_bounds_too_large_to_travel_with_every_task(client, problem, monkeypatch) -> None:
-    import interplay.search.engines.dask_chunks as engine
+    import interplay.search.engines.dask as engine
 
     monkeypatch.setattr(engine, "_MAX_BOUND_BYTES", 0)
     monkeypatch.setattr(engine, "_SECONDS_BETWEEN_BOUNDS", 0.05)
@@ -142,7 +141,7 @@ def _larger_chunks(next_chunk):
 def test_chunks_that_killed_their_worker_are_split(problem, monkeypatch) -> None:
     import dask
 
-    from interplay.search.engines.dask_chunks import Chunk
+    from interplay.search.engines.dask import Chunk
 
     split = []
     halves = Chunk.halves
@@ -277,7 +276,7 @@ def test_data_that_cannot_be_sent_at_once(client, problem, monkeypatch) -> None:
         return scatter(self, *args, **options)
 
     monkeypatch.setattr(distributed.Client, "scatter", fail_for_a_while)
-    monkeypatch.setattr("interplay.search.engines.dask_connection._SECONDS_UNTIL_GONE", 0.0)
+    monkeypatch.setattr("interplay.search.engines.dask_cluster._SECONDS_UNTIL_GONE", 0.0)
     assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 

@@ -23,8 +23,7 @@ from test_dask import assert_same  # noqa: E402
 from test_dask_screen import assert_same_rows  # noqa: E402
 from test_engine_screen import thresholds  # noqa: E402
 
-from interplay.search.engines.dask import DaskEngine  # noqa: E402
-from interplay.search.engines.dask_chunks import ChunkTasks  # noqa: E402
+from interplay.search.engines.dask import ChunkTasks, DaskEngine  # noqa: E402
 from interplay.search.engines.dask_tasks import TaskResult  # noqa: E402
 
 pytestmark = [

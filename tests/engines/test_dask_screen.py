@@ -17,8 +17,8 @@ from interplay.base.arrays import TupleRows
 from interplay.search.engines import sinks
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.cpu import CpuEngine
+from interplay.search.engines.routing import DoneChunk
 from interplay.search.engines.sinks import MAX_ROWS
-from interplay.search.engines.tile_chunks import DoneChunk
 
 distributed = pytest.importorskip("distributed")
 

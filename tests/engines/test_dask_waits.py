@@ -18,10 +18,10 @@ import interplay
 distributed = pytest.importorskip("distributed")
 
 from dask_problem import assert_same, make_problem, slow_down  # noqa: E402
-from interplay.search.engines import dask_cluster, dask_connection  # noqa: E402
+from interplay.search.engines import dask_cluster  # noqa: E402
 from interplay.search.engines.base import USUAL_TILES  # noqa: E402
 from interplay.search.engines.dask import DaskEngine  # noqa: E402
-from interplay.search.engines.dask_connection import Connection, seconds_to_send  # noqa: E402
+from interplay.search.engines.dask_cluster import Connection, seconds_to_send  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -43,8 +43,8 @@ def problem():
 
 @pytest.fixture
 def impatient(monkeypatch) -> None:
-    monkeypatch.setattr(dask_connection, "_SECONDS_TO_SEND", 0.3)
-    monkeypatch.setattr(dask_connection, "_SECONDS_UNTIL_GONE", 0.0)
+    monkeypatch.setattr(dask_cluster, "_SECONDS_TO_SEND", 0.3)
+    monkeypatch.setattr(dask_cluster, "_SECONDS_UNTIL_GONE", 0.0)
     monkeypatch.setattr(dask_cluster, "_FIRST_PAUSE_SECONDS", 0.01)
     # Answers of a scheduler that is there take longer than a third of a second where others keep the machine busy.
     monkeypatch.setitem(Connection.ask.__kwdefaults__, "seconds", 1.5)
@@ -110,7 +110,7 @@ def test_data_that_are_not_copied_between_workers(client, problem, impatient, mo
 
 
 def test_bounds_that_never_arrive(client, problem, impatient, monkeypatch) -> None:
-    import interplay.search.engines.dask_chunks as engine
+    import interplay.search.engines.dask as engine
 
     monkeypatch.setattr(engine, "_MAX_BOUND_BYTES", 0)
     planes, tiles, plain = problem
@@ -180,7 +180,7 @@ def test_a_worker_that_is_killed_while_data_are_copied(problem, monkeypatch) -> 
 def test_a_worker_that_is_stopped_while_data_are_sent(problem, monkeypatch) -> None:
     """One that neither answers nor is lost, as on a machine that swaps: the search goes on when it does."""
     planes, tiles, plain = problem
-    monkeypatch.setattr(dask_connection, "_SECONDS_TO_SEND", 1.0)
+    monkeypatch.setattr(dask_cluster, "_SECONDS_TO_SEND", 1.0)
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,

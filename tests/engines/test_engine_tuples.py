@@ -18,7 +18,7 @@ from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTile
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine, simd_levels
-from interplay.search.engines.tuple_formula import tuple_formula
+from interplay.search.engines.sinks import tuple_formula
 
 TOLERANCE = 1e-9
 

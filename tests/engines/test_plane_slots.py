@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.search.engines.cuda.plane_slots import PlaneSlots
+from interplay.search.engines.cuda.device_planes import PlaneSlots
 from interplay.search.tiles import make_tuple_tiles
 
 

@@ -20,7 +20,7 @@ import interplay.search.checkpoint
 from interplay.base.arrays import MaxGains, summed
 from interplay.search.engines.base import TileShape
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.tile_chunks import ChunkSize, end_of_chunk
+from interplay.search.engines.routing import ChunkSize, end_of_chunk
 from interplay.search.tiles import make_tuple_tiles
 
 SETTINGS = {"dimensions": 3, "discretizations": 2, "range_": 0.5, "random_state": 3}

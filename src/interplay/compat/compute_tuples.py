@@ -25,7 +25,7 @@ from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.classes import DecisionClasses, decision_classes, one_class
 from interplay.data.study.table import as_table
 from interplay.search.engines.choice import SearchWork, check_engine, choose_engine
-from interplay.search.engines.tuple_formula import tuple_formula
+from interplay.search.engines.sinks import tuple_formula
 
 #: Bytes that a list of tuples may take here; `interplay.interesting_tuples` can write longer ones to a file.
 _MAX_MEMORY = 8e9

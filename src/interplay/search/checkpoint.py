@@ -23,7 +23,7 @@ from interplay.files.mapped_words import MappedWords
 from interplay.files.types import Check
 from interplay.files.whole_file import is_special, one_line, real_path
 from interplay.search.engines.base import SearchInterrupted, TileShape
-from interplay.search.engines.searcher_counts import SearcherCounts, are_counts
+from interplay.search.engines.routing import SearcherCounts, are_counts
 
 #: Work that a crash can cost at most.
 SECONDS_BETWEEN_WRITES = 60.0

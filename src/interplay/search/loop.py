@@ -16,7 +16,7 @@ from interplay.base.checks import check_int, shown
 from interplay.base.progress import N_FINDS_SHOWN, ShowDone, part
 from interplay.search.checkpoint import Checkpoint, SearchState, kept_at_interrupt
 from interplay.search.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
-from interplay.search.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.search.engines.routing import SearcherCounts, add_counts
 from interplay.search.engines.sinks import Maxima, Rows, Sink
 
 #: Far more than there are tiles to share out.

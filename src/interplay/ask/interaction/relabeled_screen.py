@@ -28,7 +28,7 @@ from interplay.infer.interaction.survivors import may_be_significant
 from interplay.infer.number_interaction.scored_numbers import scored_numbers
 from interplay.search.engines.base import Engine
 from interplay.search.engines.choice import EngineChoice
-from interplay.search.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.search.engines.routing import SearcherCounts, add_counts
 from interplay.search.engines.sinks import Screen
 from interplay.search.engines.tables import count_tables
 from interplay.search.plan import prepare_search

@@ -28,7 +28,7 @@ from interplay.infer.interaction.survivors import may_be_significant
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.choice import EngineChoice, count_tuples
-from interplay.search.engines.searcher_counts import SearcherCounts, summed_counts
+from interplay.search.engines.routing import SearcherCounts, summed_counts
 from interplay.search.engines.sinks import Screen
 from interplay.search.engines.tables import TupleTables, count_tables
 from interplay.search.loop import Shard

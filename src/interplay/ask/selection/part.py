@@ -21,7 +21,7 @@ from interplay.data.study.strata import Strata
 from interplay.files.archive import FileFormat, read_archive, write_archive
 from interplay.files.types import Check, fits, have_types
 from interplay.infer.product_maxima import ProductMaxima
-from interplay.search.engines.searcher_counts import are_counts
+from interplay.search.engines.routing import are_counts
 from interplay.search.loop import Shard
 from interplay.show.results.provenance import Provenance
 

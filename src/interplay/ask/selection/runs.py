@@ -29,7 +29,7 @@ from interplay.infer.p_values import CHI2_PER_UNIT
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.engines.base import Engine, SearchInterrupted
 from interplay.search.engines.choice import AsEngine, EngineChoice, check_engine
-from interplay.search.engines.searcher_counts import SearcherCounts, summed_counts
+from interplay.search.engines.routing import SearcherCounts, summed_counts
 from interplay.search.loop import Shard, TileLoop
 from interplay.search.plan import PreparedSearch, least_work, prepare_search
 from interplay.show.results.provenance import search_record

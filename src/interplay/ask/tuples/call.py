@@ -22,7 +22,7 @@ from interplay.data.codes.coded import CodedComparison, code_comparison
 from interplay.data.codes.coder import Discrete
 from interplay.data.study.study import make_study
 from interplay.search.engines.choice import AsEngine, EngineChoice, SearchWork, check_engine, choose_engine
-from interplay.search.engines.tuple_formula import TupleFormula, tuple_formula
+from interplay.search.engines.sinks import TupleFormula, tuple_formula
 from interplay.search.settings import SearchSettings, asked_for_mask, check_search_settings, check_workspace
 
 

@@ -12,8 +12,8 @@ from interplay.ask.tuples.table import in_order
 from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
 from interplay.base.progress import ShowDone, part
 from interplay.search.engines.base import USUAL_TILES, Engine, TileShape
-from interplay.search.engines.tile_chunks import tiles_of_tuples
-from interplay.search.engines.tuple_formula import TupleFormula
+from interplay.search.engines.routing import tiles_of_tuples
+from interplay.search.engines.sinks import TupleFormula
 from interplay.search.tiles import make_tuple_tiles
 
 #: Rows in a batch; a batch can be larger by what the threads have at hand.

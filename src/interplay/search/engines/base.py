@@ -11,11 +11,8 @@ from typing import Any, NotRequired, TypeAlias, TypedDict, Unpack
 
 from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles, summed
 from interplay.base.progress import part
-from interplay.search.engines.routing import tile_costs
-from interplay.search.engines.searcher_counts import SearcherCounts
-from interplay.search.engines.sinks import Listing, Maxima, Screen, Sink
-from interplay.search.engines.tile_chunks import ChunkSize, DoneChunk, end_of_chunk
-from interplay.search.engines.tuple_formula import TupleFormula
+from interplay.search.engines.routing import ChunkSize, DoneChunk, SearcherCounts, end_of_chunk, tile_costs
+from interplay.search.engines.sinks import Listing, Maxima, Screen, Sink, TupleFormula
 
 #: Called now and then with the number of tuples done since the search began.
 OnProgress: TypeAlias = Callable[[float], None]

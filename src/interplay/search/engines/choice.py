@@ -16,7 +16,7 @@ from interplay.base.checks import shown
 from interplay.base.jobs import n_cores, resolve_n_jobs
 from interplay.search.engines.base import USUAL_TILES, Engine, SearchOptions, TileShape
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.searcher_counts import add_counts
+from interplay.search.engines.routing import add_counts
 from interplay.search.engines.sinks import Listing, Maxima, Screen, Sink
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from interplay import _core
 from interplay.base.arrays import BitPlanes, TupleRows, TupleTiles
 from interplay.search.engines.base import Engine, SearchInterrupted, SearchOptions
-from interplay.search.engines.routing import core_tiles, count_searched
-from interplay.search.engines.searcher_counts import add_counts
+from interplay.search.engines.routing import add_counts, core_tiles, count_searched
 from interplay.search.engines.sinks import ALL_KINDS, Listing, Maxima, Rows, Screen, Sink
 
 logger = logging.getLogger(__name__)

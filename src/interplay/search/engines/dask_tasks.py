@@ -16,7 +16,7 @@ import numpy.typing as npt
 from interplay.base.arrays import BitPlanes, FloatArray, TupleTiles
 from interplay.search.engines.base import Engine, TileShape
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.searcher_counts import SearcherCounts
+from interplay.search.engines.routing import SearcherCounts
 from interplay.search.engines.sinks import SinkOfChunk
 
 #: A device is used by one task at a time, however many threads its worker has.

@@ -18,7 +18,7 @@ from interplay.data.study.outcomes.numbers import SCALE_CHOICES
 from interplay.files.types import Check
 from interplay.infer.null_fit import FITS
 from interplay.infer.p_values import ADJUST_METHODS
-from interplay.search.engines.searcher_counts import SearcherCounts, summed_counts
+from interplay.search.engines.routing import SearcherCounts, summed_counts
 
 
 class _Entries:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
-from interplay.base.arrays import BitPlanes, IntArray
+import numpy as np
+
+from interplay.base.arrays import BitPlanes, IntArray, TupleTiles
 from interplay.search.engines.cuda.devices import TooLittleMemory, free_bytes
 from interplay.search.engines.cuda.digit_orders import DigitOrders
-from interplay.search.engines.cuda.layout import SPARE_ROWS, LaneLayout
-from interplay.search.engines.cuda.plane_slots import PlaneSlots
-from interplay.search.engines.cuda.plane_upload import PlaneUpload
+from interplay.search.engines.cuda.layout import SPARE_ROWS, LaneLayout, PlaneUpload, make_lane_layout
 
 #: Of the memory that planes leave free, the part that a copy of planes may take before they are fragments; and the
 #: bytes that it takes at most.
@@ -125,3 +126,120 @@ class DevicePlanes:
         self._upload.write(
             self.fragments, layout.row_plane[rows], layout.row_others[rows], first_row, most_bytes=most_bytes
         )
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Tiles in a row that need no other lane blocks than the device holds.
+
+    Attributes
+    ----------
+    begin, end : int
+        The first tile, and the end.
+    now : tuple of (int, int)
+        Lane blocks to be brought before, and their slots.
+    ahead : (int, int) or None
+        The lane block that is missing next, if a slot that these tiles do not need is there for it.
+    """
+
+    begin: int
+    end: int
+    now: tuple[tuple[int, int], ...]
+    ahead: tuple[int, int] | None
+
+
+class PlaneSlots:
+    """Slots for lane blocks; a block leaves its slot if no other is needed again later (Belady's rule).
+
+    Tiles lie in an order in which neighbours share blocks at every scale (`make_tuple_tiles`), so that blocks are
+    brought seldom, however few the slots are.
+
+    Parameters
+    ----------
+    n_slots : int
+        At least the blocks of one tile.
+
+    Examples
+    --------
+    >>> tiles = np.array([[0, 0], [0, 1], [1, 1], [0, 2], [1, 2], [2, 2]])
+    >>> for stretch in PlaneSlots(3).stretches(tiles):
+    ...     print(stretch.begin, stretch.end, stretch.now, stretch.ahead)
+    0 1 ((0, 0),) (1, 1)
+    1 3 () (2, 2)
+    3 6 () None
+    """
+
+    def __init__(self, n_slots: int) -> None:
+        self._slot_of: dict[int, int] = {}
+        self._unused = list(range(n_slots))[::-1]
+
+    def stretches(self, blocks: IntArray) -> Iterator[Stretch]:
+        """Cut tiles into stretches.
+
+        Parameters
+        ----------
+        blocks : (n_tiles, k) int64
+            The lane blocks of each tile.
+        """
+        at = 0
+        while at < len(blocks):
+            now = []
+            while (block := self._missing(blocks[at])) is not None:
+                slot = self._slot_for(block, blocks, at, at)
+                assert slot is not None, "fewer slots than a tile has lane blocks"
+                now.append((block, slot))
+            is_held = np.isin(blocks[at:], list(self._slot_of)).all(axis=1)
+            end = len(blocks) if is_held.all() else at + int(is_held.argmin())
+            ahead = None
+            if end < len(blocks) and (block := self._missing(blocks[end])) is not None:
+                slot = self._slot_for(block, blocks, at, end)
+                ahead = None if slot is None else (block, slot)
+            yield Stretch(at, end, tuple(now), ahead)
+            at = end
+
+    def _missing(self, needed: IntArray) -> int | None:
+        return next((block for block in needed.tolist() if block not in self._slot_of), None)
+
+    def _slot_for(self, block: int, blocks: IntArray, at: int, end: int) -> int | None:
+        """Give a slot to a block that tile `end` needs, if tiles from `at` to `end` can spare one."""
+        if self._unused:
+            slot = self._unused.pop()
+        else:
+            spared = set(self._slot_of).difference(np.unique(blocks[at : end + 1]).tolist())
+            if not spared:
+                return None
+            later = blocks[end + 1 :]
+            next_use = {other: int(np.append((later == other).any(axis=1), True).argmax()) for other in spared}
+            slot = self._slot_of.pop(max(spared, key=lambda other: (next_use[other], other)))
+        self._slot_of[block] = slot
+        return slot
+
+
+class KeptPlanes:
+    """The planes of all tiles, on the device of one share of the search, until they are closed.
+
+    Parameters
+    ----------
+    tiles : TupleTiles
+        All tiles of the search, over the same blocks as those of each chunk.
+    """
+
+    def __init__(self, tiles: TupleTiles) -> None:
+        self._tiles = tiles
+        self._planes: DevicePlanes | None = None
+
+    def suit(self, tiles: TupleTiles) -> bool:
+        """Say whether these tiles are some of all the tiles, in the same order of variables."""
+        return tiles.order is self._tiles.order and tiles.lane_start is self._tiles.lane_start
+
+    def planes(self, planes: BitPlanes, orders: DigitOrders | None, **how: Any) -> DevicePlanes:
+        """Return the planes on the current device; `how` as `DevicePlanes` takes it, where they are not there yet."""
+        if self._planes is None:
+            self._planes = DevicePlanes(planes, make_lane_layout(planes, self._tiles), orders, **how)
+        return self._planes
+
+    def close(self) -> None:
+        """Leave the device's memory to others."""
+        planes, self._planes = self._planes, None
+        if planes is not None:
+            planes.close()

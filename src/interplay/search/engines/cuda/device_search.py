@@ -1,23 +1,34 @@
-"""One device's share of a search: warm the maxima, then bound all tuples and score the survivors."""
+"""Maxima of tiles, on one device or several: warm the maxima, bound all tuples, score the survivors, merge."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import IntArray, MaxGains, TupleTiles
-from interplay.search.engines.cuda.candidates import merge_candidates
+from interplay.base.arrays import FloatArray, IntArray, MaxGains, TupleTiles
+from interplay.search.engines.cuda.device_planes import KeptPlanes
 from interplay.search.engines.cuda.device_state import ChosenTiles, OnDone, SearchData
-from interplay.search.engines.cuda.device_tuples import DeviceTuples
-from interplay.search.engines.cuda.exact_scores import launch_gains
+from interplay.search.engines.cuda.device_tuples import (
+    GAINS,
+    PLANES_SHARE,
+    SMALLEST_PLANES_SHARE,
+    DeviceTuples,
+    launch_gains,
+    list_options,
+    score_options,
+)
+from interplay.search.engines.cuda.devices import is_device_memory_error
 from interplay.search.engines.cuda.kernel_loader import compiled
-from interplay.search.engines.cuda.kernel_plan import GAINS, list_options, score_options
 from interplay.search.engines.cuda.kernels import SearchVariant
-from interplay.search.engines.cuda.layout import TileRecords
+from interplay.search.engines.cuda.layout import TileRecords, covers_all_tuples, strongest_first
 from interplay.search.engines.cuda.product_plan import ProductVariant
+from interplay.search.engines.cuda.work_plan import MIN_CAPACITY
 
 #: Tuples that may wait to be scored, where there is enough memory.
 CAPACITY = 1 << 23
@@ -181,3 +192,124 @@ def tile_of_each(records: TileRecords, n_positions: int, which: IntArray) -> npt
         in_block = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
         tile_of[place, np.repeat(begin, size) + in_block] = np.repeat(tiles, size)
     return tile_of
+
+
+class SharedSearch:
+    """A search and its maxima so far, device by device.
+
+    Parameters
+    ----------
+    devices : sequence of int
+        Numbers of the GPUs; a share for each.
+    known : MaxGains
+        Gains found before.
+    kept : sequence of KeptPlanes
+        Of each share, planes that stay on its device; none where nothing is kept.
+    """
+
+    def __init__(
+        self,
+        data: SearchData,
+        tiles: TupleTiles,
+        *,
+        devices: Sequence[int],
+        discretization: int,
+        known: MaxGains,
+        kept: Sequence[KeptPlanes] = (),
+    ) -> None:
+        self._data, self._tiles, self._devices, self._kept = data, tiles, devices, kept
+        self._discretization, self._known = discretization, known
+        #: The maxima of each device, and its search in work, which began with these maxima.
+        self._found: dict[int, MaxGains] = {}
+        self._searches: dict[int, DeviceSearch] = {}
+        self._capacity, self._planes_share = CAPACITY, PLANES_SHARE
+
+    def search(self, share: int, on_done: OnDone) -> None:
+        """Search a share on its device, which is the current one."""
+        tiles = self._tiles
+        search = self._begin(share, tiles)
+        # All devices find the same order: they warm with the same tuples.
+        if tiles.dimensions > 3 and search.holds_all and covers_all_tuples(tiles, self._data.planes.n_vars):
+            search.warm(np.arange(len(tiles)))
+            gain = search.found(self._discretization).gain_by_group.max(axis=1)
+            del search
+            search = self._begin(share, strongest_first(tiles, gain))
+        search.run(on_done)
+
+    def _begin(self, share: int, tiles: TupleTiles) -> DeviceSearch:
+        if share in self._searches:  # nothing else holds it: it leaves its memory to the next
+            self._found[share] = self._searches.pop(share).found(self._discretization)
+        kept = self._kept[share] if self._kept and self._kept[share].suit(tiles) else None
+        search = self._searches[share] = DeviceSearch(
+            replace(self._data, kept=kept),
+            tiles,
+            known=self._found.get(share, self._known),
+            capacity=self._capacity,
+            share=(share, len(self._devices)),
+            planes_share=self._planes_share,
+        )
+        return search
+
+    def found(self) -> MaxGains:
+        """Return the maxima until now."""
+        import cupy
+
+        found = list(self._found.values())  # with all that was known before
+        for share, search in self._searches.items():
+            with cupy.cuda.Device(self._devices[share]):
+                try:
+                    search.close()
+                    found.append(search.found(self._discretization))
+                except Exception as error:
+                    if not is_device_memory_error(error):  # a device without memory cannot even return its maxima
+                        raise
+        return reduce(MaxGains.merge, found or [self._known])
+
+    def needs_less_memory(self) -> bool:
+        """Begin again with smaller buffers, or with fewer planes at a time; say whether that is possible.
+
+        Maxima that were found already help the bound.
+        """
+        self._known = self.found()
+        self._found.clear()
+        self._searches.clear()
+        for kept in self._kept:
+            kept.close()
+        if self._capacity > MIN_CAPACITY:
+            self._capacity = MIN_CAPACITY
+            return True
+        self._planes_share /= 2
+        return self._planes_share >= SMALLEST_PLANES_SHARE
+
+
+def merge_candidates(
+    found: MaxGains, row: IntArray, group: IntArray, gain: FloatArray, tuples: IntArray, discretization: int
+) -> MaxGains:
+    """Merge candidates of one discretisation, one for each row and group, into the maxima found before.
+
+    Parameters
+    ----------
+    found : MaxGains
+    row, group : (n,) int64
+        Whose gain it is.
+    gain : (n,) float64
+    tuples : (n, k) int64
+        Members in ascending order.
+    discretization : int
+    """
+    if not len(row):
+        return found
+    shape = found.tuples_by_group.shape
+    # Where each slot's candidate is; the last, which is none, for slots without one. To gather is faster than to
+    # scatter, and by one index than by two.
+    place = np.full(shape[0] * shape[1], -1)
+    place[row * shape[1] + group] = np.arange(len(row))
+    no_tuple = np.full((1, shape[2]), -1, dtype=np.int64)
+    new = MaxGains(
+        gain_by_group=np.append(gain, -np.inf).take(place).reshape(shape[:2]),
+        discretization_by_group=np.where(place >= 0, discretization, -1).reshape(shape[:2]),
+        tuples_by_group=np.concatenate([tuples, no_tuple]).take(place, axis=0).reshape(shape),
+        df_by_group=found.df_by_group,
+        n_vars=found.n_vars,
+    )
+    return found.merge(new) if (found.discretization_by_group >= 0).any() else new

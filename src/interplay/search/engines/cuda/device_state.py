@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
-from interplay.search.engines.cuda.device_planes import DevicePlanes
+from interplay.search.engines.cuda.device_planes import DevicePlanes, KeptPlanes
 from interplay.search.engines.cuda.devices import DeviceLimits, device_properties, free_bytes
-from interplay.search.engines.cuda.kept_planes import KeptPlanes
 from interplay.search.engines.cuda.tables import InformationTables
 from interplay.search.engines.cuda.work_plan import MIN_CAPACITY, WorkPlan
 

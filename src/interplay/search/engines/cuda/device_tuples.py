@@ -7,19 +7,124 @@ and scored exactly; the subclass takes the scores.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, TupleTiles
-from interplay.search.engines.cuda.batch_search import BatchSearch
 from interplay.search.engines.cuda.device_state import ChosenTiles, DeviceState, OnDone, SearchData
-from interplay.search.engines.cuda.kernel_loader import compile_ahead, compiled
-from interplay.search.engines.cuda.kernel_plan import GAINS, kernels_of, list_options
-from interplay.search.engines.cuda.kernels import SearchVariant
+from interplay.search.engines.cuda.kernel_loader import Kernel, allow_shared_memory, compile_ahead, compiled
+from interplay.search.engines.cuda.kernels import EVERY_MEMBER, NUMBERS, SearchVariant
 from interplay.search.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.search.engines.cuda.product_plan import ProductVariant
-from interplay.search.engines.cuda.register_search import RegisterSearch, first_tuples
+from interplay.search.engines.cuda.survivor_search import BatchSearch, RegisterSearch, first_tuples
 from interplay.search.engines.cuda.work_plan import WorkPlan
+
+
+def launch_gains(state: DeviceState, tiles: ChosenTiles, *, best_is_fixed: bool) -> None:
+    """Note the gains in the buffer's tuples that reach the best of their slots, or exceed it if it is fixed."""
+    launch_scores(
+        state,
+        GAINS,
+        (*state.tables, state.multiplicity_of_levels, np.float64(state.data.tables.unit)),
+        tiles,
+        (state.best, np.int32(best_is_fixed)),
+        state.known_counts or (np.uintp(0), np.int32(0)),
+    )
+
+
+def launch_scores(
+    state: DeviceState,
+    scores: tuple[str, str],
+    tables: tuple[Any, ...],
+    tiles: ChosenTiles,
+    best: tuple[Any, ...],
+    counts: tuple[Any, ...] = (),
+) -> None:
+    """Score the buffer's tuples.
+
+    Parameters
+    ----------
+    state : DeviceState
+    scores : (str, str)
+        The file and the function that score tuples.
+    tables, best, counts : tuples of device arrays and numbers
+        The arguments in which such functions differ.
+    tiles : ChosenTiles
+        The tiles of the tuples.
+    """
+    plan = state.plan
+    kernel = compiled(*scores, score_options(plan))
+    tuples_of_warp = 32 // plan.threads_of_tuple
+    counters_bytes = 4 * tuples_of_warp * plan.max_cells * plan.n_classes
+    n_warps = int(np.clip((state.data.limits.shared_bytes_of_block - 1024) // counters_bytes, 1, 8))
+    allow_shared_memory(kernel, n_warps * counters_bytes)
+    arguments = (
+        state.fragments,
+        np.int32(state.n_steps),
+        state.class_steps,
+        *state.lanes,
+        *tables,
+        tiles.records,
+        *state.buffer,
+        *best,
+        np.int32(state.n_groups),
+        np.int32(plan.max_cells),
+        np.int32(state.is_paired),
+        *counts,
+        *state.candidates,
+        state.counters[1:],
+    )
+    kernel((state.n_multiprocessors * 8,), (32 * n_warps,), arguments, shared_mem=n_warps * counters_bytes)
+
+
+#: The kernels that score tuples exactly.
+GAINS = ("information/information_gain.cu", "score_tuples")
+STATISTIC = ("information/tuple_statistic.cu", "score_statistic")
+
+
+def score_options(plan: WorkPlan) -> tuple[str, ...]:
+    """Return the options of the kernels that score tuples."""
+    rule = ((EVERY_MEMBER,) if plan.every_member else ()) + ((NUMBERS,) if plan.orders is not None else ())
+    return (
+        f"-DDIMENSIONS={plan.dimensions}",
+        f"-DCLASSES={plan.n_classes}",
+        f"-DLEVELS={plan.scored_levels}",
+        f"-DTHREADS_OF_TUPLE={plan.threads_of_tuple}",
+        *rule,
+    )
+
+
+def list_options(plan: WorkPlan) -> tuple[str, ...]:
+    """Return the options of the kernels that list tuples, or a sample of them."""
+    return (f"-DDIMENSIONS={plan.dimensions}",)
+
+
+def kernels_of(
+    plan: WorkPlan, n_tiles: int, *, samples: bool, bounds: bool, scores: tuple[str, str] = GAINS
+) -> list[Kernel]:
+    """Return all kernels of a search of these tiles.
+
+    Parameters
+    ----------
+    samples : bool
+        Whether a sample of tuples is scored before all others.
+    bounds : bool
+        Whether tuples are bounded; otherwise all are scored.
+    scores : (str, str)
+        The file and the function that score tuples.
+    """
+    variants = [variant for _, variant in plan.by_variant(np.arange(n_tiles))] if bounds else [None]
+    kernels: list[Kernel] = [plan.fragments_kernel, (*scores, score_options(plan))]
+    if samples and plan.dimensions > 1:
+        kernels.append(("tuples/tuple_list.cu", "sample_tuples", list_options(plan)))
+    if None in variants:
+        kernels.append(("tuples/tuple_list.cu", "list_tuples", list_options(plan)))
+    for variant in variants:
+        if variant is not None:
+            kernels += variant.kernels()
+    return list(dict.fromkeys(kernels))
+
 
 #: The part of a device's free memory that planes take at most; the rest is for counts and survivors. Where memory is
 #: short, halves of it are tried down to the smallest.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -183,3 +184,25 @@ warp_groups=False)
         # In this generation alone: neither before nor after it.
         warp_groups=all((device["major"], device["minor"]) == (9, 0) for device in properties),
     )
+
+
+#: Streams that no search uses now, by device. They are used again: CuPy keeps freed memory for the stream that had it.
+_idle: dict[int, list[Any]] = {}
+_lock = threading.Lock()
+
+
+@contextmanager
+def own_stream(device: int) -> Iterator[None]:
+    """Make a stream that no other search uses the current one, on the current device, whose number is `device`."""
+    import cupy
+
+    with _lock:
+        of_device = _idle.setdefault(device, [])
+        stream = of_device.pop() if of_device else cupy.cuda.Stream(non_blocking=True)
+    try:
+        with stream:
+            yield
+            stream.synchronize()
+    finally:
+        with _lock:
+            of_device.append(stream)

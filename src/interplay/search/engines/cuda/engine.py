@@ -21,9 +21,11 @@ from interplay.base.progress import part
 from interplay.base.user_warnings import warn
 from interplay.search.engines.base import Engine, OnProgress, SearchInterrupted, SearchOptions, TileShape
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.cuda.device_listing import DeviceListing
+from interplay.search.engines.cuda.device_listing import DeviceListing, ListingChunks
+from interplay.search.engines.cuda.device_planes import KeptPlanes
+from interplay.search.engines.cuda.device_search import SharedSearch
 from interplay.search.engines.cuda.device_state import OnDone, SearchData
-from interplay.search.engines.cuda.device_tuples import PLANES_SHARE, SMALLEST_PLANES_SHARE
+from interplay.search.engines.cuda.device_tuples import PLANES_SHARE, SMALLEST_PLANES_SHARE, kernels_of
 from interplay.search.engines.cuda.devices import (
     DeviceLimits,
     NotForDevices,
@@ -31,22 +33,16 @@ from interplay.search.engines.cuda.devices import (
     device_numbers,
     device_properties,
     is_device_memory_error,
+    own_stream,
     why_no_cuda,
 )
-from interplay.search.engines.cuda.kept_planes import KeptPlanes
 from interplay.search.engines.cuda.kernel_loader import compile_ahead
-from interplay.search.engines.cuda.kernel_plan import kernels_of
 from interplay.search.engines.cuda.kernels import COUNTING
 from interplay.search.engines.cuda.layout import make_lane_layout, make_tile_records
-from interplay.search.engines.cuda.listing_chunks import ListingChunks
-from interplay.search.engines.cuda.shared_search import SharedSearch
-from interplay.search.engines.cuda.streams import own_stream
 from interplay.search.engines.cuda.tables import make_information_tables, make_statistic_tables
 from interplay.search.engines.cuda.work_plan import WorkPlan
-from interplay.search.engines.searcher_counts import add_counts
-from interplay.search.engines.sinks import ALL_KINDS, Listing, Maxima, Screen, Sink
-from interplay.search.engines.tile_chunks import DoneChunk, tiles_of_tuples
-from interplay.search.engines.tuple_formula import TupleFormula
+from interplay.search.engines.routing import DoneChunk, add_counts, tiles_of_tuples
+from interplay.search.engines.sinks import ALL_KINDS, Listing, Maxima, Screen, Sink, TupleFormula
 
 #: How often the thread that waits for several devices sees whether Ctrl-C was pressed.
 _SECONDS_BETWEEN_CHECKS = 0.1

@@ -13,7 +13,7 @@ from interplay import _core
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.search.engines.cpu import core_planes
 from interplay.search.engines.cuda.devices import NotForDevices
-from interplay.search.engines.tuple_formula import TupleFormula
+from interplay.search.engines.sinks import TupleFormula
 
 #: Counts of class 1 that a table of cells may have, and their number modulo 16: even, so that no address is odd, also
 #: for counts of rows that do not exist; and such that neighbours lie in different banks of shared memory.

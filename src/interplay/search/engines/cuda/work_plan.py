@@ -17,8 +17,7 @@ from interplay.search.engines.cuda.devices import DeviceLimits, NotForDevices
 from interplay.search.engines.cuda.digit_orders import digit_orders, segment_steps
 from interplay.search.engines.cuda.kernel_loader import Kernel
 from interplay.search.engines.cuda.kernels import MAX_BLOCK, SearchVariant, choose_variant
-from interplay.search.engines.cuda.layout import LaneLayout, TileRecords
-from interplay.search.engines.cuda.plane_upload import fragments_kernel
+from interplay.search.engines.cuda.layout import LaneLayout, TileRecords, fragments_kernel
 from interplay.search.engines.cuda.product_plan import ProductVariant, ProductWork, choose_products, make_product_work
 
 #: For fewer tuples × samples than this no kernel is compiled that suits just these data: with levels other than two
