@@ -22,6 +22,7 @@ from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import Tables, kept_counts, make_tuple_tests, tuple_tables
 from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.base.arrays import IntArray
+from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, part, show_progress
 from interplay.data.codes.coded import CodedComparison, code_comparison
 from interplay.data.codes.cuts import outcome_cuts, variable_cuts
@@ -54,6 +55,7 @@ _SHORT_SEARCH, _SHORT_SEARCH_IN_MODEL = 10**9, 10**6
 _MANY_TESTS = 1000
 
 
+@one_blas_thread()
 def find_interactions(
     task: InteractionTask, choice: EngineChoice, *, checkpoint: Checkpoint | None, progress: Progress
 ) -> Interactions:
