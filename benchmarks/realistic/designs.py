@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
+import warnings
+import zlib
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -21,14 +20,14 @@ Rng = np.random.Generator
 class Table:
     """A table, its outcome, what is true in it, and what calls are given beside."""
 
-    X: FloatArray
+    X: Any
     y: Any
-    true: frozenset[int] = frozenset()
+    true: frozenset[Any] = frozenset()
     given: dict[str, Any] = field(default_factory=dict)
 
 
-#: A table → the numbers of what is found; of tuples, any that are not true count as −1.
-Test = Callable[[Table], set[int]]
+#: A table → the numbers of the columns that are found, or the tuples of numbers.
+Test = Callable[[Table], set[Any]]
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Design:
     ours: Test
     plain: Test
     plain_name: str
-    tables: int = 200
+    tables: int = 400
     planted: int = 100
 
 
@@ -73,6 +72,14 @@ def selected(table: Table, **settings: Any) -> set[int]:
     return set(interplay.select(table.X, table.y, n_jobs=1, **table.given, **settings).ranked.tolist())
 
 
+def interacting(table: Table, **settings: Any) -> set[tuple[int, ...]]:
+    """Return the tuples that `interplay.interactions` calls significant."""
+    import interplay
+
+    found = interplay.interactions(table.X, table.y, n_jobs=1, **table.given, **settings)
+    return {tuple(found.tested.tuples[row].tolist()) for row in np.flatnonzero(found.is_significant)}
+
+
 def smallest(p: FloatArray) -> set[int]:
     """Return what has p ≤ 5 % after Holm's adjustment, which is that of `select`."""
     order = np.argsort(p)
@@ -80,33 +87,44 @@ def smallest(p: FloatArray) -> set[int]:
     return set(order[: len(p) if passed.all() else int(np.argmin(passed))].tolist())
 
 
-def measure(name: str, number: int, *, tables: int | None, seed: int, jobs: int) -> dict[str, Any]:
-    """Run a design of a line: the shares of tables with any false find, and of the true ones that are found."""
-    design = import_module(f"benchmarks.realistic.{name}").LINE.designs[number]
-    n_noise = design.tables if tables is None else tables
-    n_planted = design.planted if tables is None else tables // 2
-    started = time.monotonic()
-    tasks = [(s, False) for s in range(n_noise)] + [(s, True) for s in range(n_planted)]
-    run = partial(_one, name, number, seed)
-    if jobs > 1:
-        with ProcessPoolExecutor(jobs) as pool:
-            results = list(pool.map(run, tasks, chunksize=4))
-    else:
-        results = list(map(run, tasks))
-    result: dict[str, Any] = {"design": design.name, "tables": n_noise, "planted": n_planted}
-    result["plain_name"] = design.plain_name
-    for who, place in (("ours", 0), ("plain", 1)):
-        result[f"{who}_false"] = float(np.mean([each[place] for each in results[:n_noise]]))
-        if n_planted:
-            result[f"{who}_found"] = float(np.mean([each[place] for each in results[n_noise:]]))
-    return result | {"seconds": round(time.monotonic() - started, 1)}
+@dataclass(frozen=True)
+class Task:
+    """One table of a design: the line's module, the number of the design, the seed, the table, and which kind."""
+
+    line: str
+    design: int
+    seed: int
+    table: int
+    is_planted: bool
+
+    def run(self) -> tuple[float, float]:
+        """Return, for us and for the plain test, whether anything is found, or which share of what is true."""
+        design = import_module(f"benchmarks.realistic.{self.line}").LINE.designs[self.design]
+        # The name and not the number, so that tables stay as they are where designs are added.
+        stream = [self.seed, zlib.crc32(design.name.encode()), self.is_planted, self.table]
+        table = design.make(np.random.default_rng(stream), self.is_planted)
+        found = [test(table) for test in (design.ours, design.plain)]
+        if self.is_planted:
+            shares = [len(each & table.true) / max(len(table.true), 1) for each in found]
+        else:
+            shares = [float(bool(each)) for each in found]
+        return shares[0], shares[1]
 
 
-def _one(name: str, number: int, seed: int, task: tuple[int, bool]) -> tuple[float, float]:
-    """Return, for us and for the plain test, whether anything is found, or which share of what is true."""
-    design = import_module(f"benchmarks.realistic.{name}").LINE.designs[number]
-    repetition, is_planted = task
-    table = design.make(np.random.default_rng([seed, number, is_planted, repetition]), is_planted)
-    found = [test(table) for test in (design.ours, design.plain)]
-    shares = [len(each & table.true) / len(table.true) if is_planted else float(bool(each)) for each in found]
-    return shares[0], shares[1]
+def run_one(task: Task) -> tuple[float, float]:
+    """Run a task in another process; what a table of tens of samples makes warn of is no news."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return task.run()
+
+
+def shares(name: str, plain_name: str, results: list[list[float]]) -> dict[str, Any]:
+    """Return the entry of a design: `results` are [is_planted, table, ours, plain] of all tables that were run."""
+    entry: dict[str, Any] = {"design": name, "plain_name": plain_name}
+    for is_planted, word in ((False, "false"), (True, "found")):
+        some = [each for each in results if bool(each[0]) is is_planted]
+        entry["planted" if is_planted else "tables"] = len(some)
+        for who, place in (("ours", 2), ("plain", 3)):
+            if some:
+                entry[f"{who}_{word}"] = float(np.mean([each[place] for each in some]))
+    return entry | {"results": [" ".join(f"{float(value):g}" for value in each) for each in sorted(results)]}

@@ -313,7 +313,8 @@ def wanted_tuples(found: TupleTests, caps: PValueCaps, *, is_part: bool = False,
         return found.chosen(np.arange(min(caps.top, len(found))))
     if caps.max_p is not None or is_part:
         return found
-    return found.chosen(np.flatnonzero(found.is_significant(caps.level)))
+    # Tuples that another test refuses stay, so that the result can say so.
+    return found.chosen(np.flatnonzero(found.p_adjusted < caps.level))
 
 
 def named_result(

@@ -209,6 +209,8 @@ class TupleTests:
         changed = {"p_adjusted": adjust(self.p_value), "smooth_adjusted": np.full(len(self), np.nan)}
         for name in ("robust", "other"):
             if (log_p := getattr(self, f"{name}_log_p")) is not None:
+                if name == "robust" and self.words.needs_robust:
+                    log_p = np.maximum(log_p, self.log_p)  # the claim is one, and so is its adjustment
                 changed[f"{name}_adjusted"] = _adjusted_known(np.exp(log_p), adjust)
         return self.with_fields(**changed)
 
@@ -258,17 +260,26 @@ class TupleTests:
         return [word if known else "" for word, known in zip(words, self.is_significant(level).tolist(), strict=True)]
 
     def is_significant(self, level: float) -> BoolArray:
-        """Say which adjusted p-values are below the significance level, beside smooth effects too where tested so."""
-        return relevant_mask(self.p_adjusted, level=level) & ~self.is_of_cutting(level)
+        """Say which adjusted p-values are below the significance level, in all tests that decide."""
+        return relevant_mask(self.p_decisive, level=level)
 
     def is_of_cutting(self, level: float) -> BoolArray:
         """Say which tuples are significant only because numbers were cut: not so beside their smooth effects."""
         return relevant_mask(self.p_adjusted, level=level) & np.asarray(self.smooth_adjusted >= level)
 
+    def is_of_spread(self, level: float) -> BoolArray:
+        """Say which tuples are significant only if all cells have one variance, where that may not be assumed."""
+        if not self.words.needs_robust or self.robust_adjusted is None:
+            return np.zeros(len(self), dtype=bool)
+        return relevant_mask(self.p_adjusted, level=level) & np.asarray(self.robust_adjusted >= level)
+
     @property
     def p_decisive(self) -> FloatArray:
-        """The larger one of both adjusted p-values, where there are two."""
-        return np.fmax(self.p_adjusted, self.smooth_adjusted)
+        """The largest of the adjusted p-values that decide: beside smooth effects and with robust variances, too."""
+        both = np.fmax(self.p_adjusted, self.smooth_adjusted)
+        if not self.words.needs_robust or self.robust_adjusted is None:
+            return both
+        return np.fmax(both, self.robust_adjusted)
 
     def smooth_judged(self, adjust: Callable[[FloatArray], FloatArray], level: float) -> Self:
         """Fill in the adjusted p-values beside smooth effects.

@@ -286,8 +286,9 @@ def _why_not(result: Interactions, row: int) -> str:
     judged = None if result.tagged is None else result.tagged.verdict_of(row)
     if judged is not None and judged[0] == EXPLAINED:
         return f"explained by {', '.join(printable(name) for name in judged[1])}"
-    of_cutting = result.tested.is_of_cutting(result.asked.level)[row]
-    return "effect of cutting" if of_cutting else "not significant"
+    if result.tested.is_of_cutting(result.asked.level)[row]:
+        return "effect of cutting"
+    return "of unequal spread" if result.tested.is_of_spread(result.asked.level)[row] else "not significant"
 
 
 def _tuple_card(result: Interactions, row: int) -> str:

@@ -42,14 +42,16 @@ def nearest_words(result: Interactions) -> str:
         for row in range(min(len(nearest), _NEAREST_NAMED))
     ]
     are = "The smallest p-value is that of" if len(named) == 1 else "The smallest p-values are those of"
-    n_below = int(nearest.is_of_cutting(result.asked.level).sum())
+    level = result.asked.level
+    n_below = int(nearest.is_of_cutting(level).sum())
+    only = "an effect of cutting numbers into levels"
+    if not n_below:
+        n_below, only = int(nearest.is_of_spread(level).sum()), "of cells that differ in their spread, or are small"
     if n_below:
         below = (
             f"{n_below} adjusted {'p-value is' if n_below == 1 else 'p-values are'} below the significance level, but"
         )
-        return (
-            f"No tuple is significant: {below} only an effect of cutting numbers into levels. {are} {'; '.join(named)}."
-        )
+        return f"No tuple is significant: {below} only {only}. {are} {'; '.join(named)}."
     return f"No tuple is significant. {are} {'; '.join(named)}."
 
 

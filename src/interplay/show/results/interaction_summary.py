@@ -118,8 +118,10 @@ def _on_sparse_tuples(found: Interactions) -> str:
 def _on_variances(found: Interactions) -> str:
     if not found.words.robust_lost or found.is_permuted:
         return ""
-    n_found = int(found.is_significant.sum())
-    n_lost = int((found.is_significant & ~found.tested.holds_robust(found.asked.level)).sum())
+    n_lost = int(found.tested.is_of_spread(found.asked.level).sum())
+    n_found = n_lost + int(found.is_significant.sum())
+    if not found.words.needs_robust:
+        n_lost = int((found.is_significant & ~found.tested.holds_robust(found.asked.level)).sum())
     return found.words.robust_lost.format(n_lost=n_lost, n_found=n_found, are=_are(n_lost)) if n_lost else ""
 
 

@@ -191,13 +191,13 @@ class Interactions(Result):
 
         For an outcome of numbers: f and df_residual in place of chi2, the F test of the same hypothesis about means of
         cells, and method "f". p_robust is the p-value of the hypothesis where cells may differ in their variances
-        (HC3), and holds_robust says whether it is significant. p_other_scale is the p-value of F on values where ranks
-        were searched, or on ranks; scales says of a significant tuple whether it is so on "both", on "ranks only" (or
-        "values only": p above the significance level on the other, not adjusted), or "unclear". effect, ci_low and
-        ci_high are, for two levels each, the difference of differences in units of the outcome with a 95 % interval
-        (HC3), and with coding="dosage" the coefficient of the product; effect_sd is the same in standard deviations of
-        the outcome. residual is that of a cell's mean, in its standard errors. effect_1, … are differences of means of
-        each member by itself.
+        (HC3), and holds_robust says whether the larger one of both is significant: only then the tuple is.
+        p_other_scale is the p-value of F on values where ranks were searched, or on ranks; scales says of a significant
+        tuple whether it is so on "both", on "ranks only" (or "values only": p above the significance level on the
+        other, not adjusted), or "unclear". effect, ci_low and ci_high are, for two levels each, the difference of
+        differences in units of the outcome with a 95 % interval (HC3), and with coding="dosage" the coefficient of the
+        product; effect_sd is the same in standard deviations of the outcome. residual is that of a cell's mean, in its
+        standard errors. effect_1, … are differences of means of each member by itself.
 
         Where numbers were cut into levels: p_smooth is the p-value of a significant tuple beside smooth effects of the
         numbers themselves (natural splines), p_smooth_adjusted the same adjusted for all tuples, and holds_smooth says

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_ROBUST_LOST = "{n_lost} of {n_found} significant tuples {are} not significant "
-
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
@@ -49,6 +47,8 @@ class Words:
         Fields of tests that hold for independent samples only.
     robust_lost, scales, scale_column : str
         Notes of summaries: tuples that robust variances lose; names of two scales, and the column that compares them.
+    needs_robust : bool
+        Whether a tuple has to be significant with robust variances, too.
     model, model_of_many : str
         The model that has an interaction, or not; with more than two classes.
     other_link : str
@@ -88,6 +88,7 @@ class Words:
     shown_beside: tuple[str, ...] = ()
     of_independent: tuple[str, ...]
     robust_lost: str = ""
+    needs_robust: bool = False
     scales: str = ""
     scale_column: str = ""
     model: str
@@ -174,9 +175,10 @@ NUMBERS = Words(
     more=("effect_sd",),
     shown_beside=("p_robust", "scales"),
     of_independent=("ci_low", "ci_high", "robust_log_p", "robust_adjusted", "other_log_p", "other_adjusted"),
-    robust_lost=_ROBUST_LOST
-    + "where cells may differ in their variances (p_robust, HC3): unequal spread of the outcome, or cells with few "
-    "samples, may be all there is.",
+    robust_lost="{n_lost} of {n_found} tuples with a significant F {are} not significant where cells may differ in "
+    "their variances (p_robust, HC3), and so no interaction: unequal spread of the outcome, or cells with few samples, "
+    "may be all there is.",
+    needs_robust=True,
     scales="{scale} and {other}",
     scale_column="p_other_scale",
     model="linear",
@@ -216,8 +218,8 @@ TIMES = Words(
     beside=("p_robust", "holds_robust"),
     beside_permuted=("p_robust",),
     of_independent=("robust_adjusted",),
-    robust_lost=_ROBUST_LOST
-    + "with robust variances (p_robust, Lin and Wei): hazards that are not proportional, or cells with few events, may "
+    robust_lost="{n_lost} of {n_found} significant tuples {are} not significant "
+    "with robust variances (p_robust, Lin and Wei): hazards that are not proportional, or cells with few events, may "
     "be all there is.",
     model="Cox",
     cell="mean residual",
