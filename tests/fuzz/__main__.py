@@ -1,4 +1,6 @@
-"""Run all targets in turn for some seconds: ``python -m fuzz SECONDS [--seed N] [TARGET …]``, in the folder tests.
+"""Run all targets in turn for some seconds: ``python -m fuzz SECONDS [--seed N] [--table FILE] [TARGET …]``, in tests.
+
+`--table` adds the trials of each kind to those that a file of the same commit has.
 
 Each execution is one random buffer, which hypothesis turns into input. What fails is printed with the seed of the run,
 then in its simplest form, and kept in hypothesis' database, in ``.hypothesis``;
@@ -9,18 +11,22 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import json
 import random
 import secrets
 import signal
+import subprocess
 import sys
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
 
-from fuzz.targets import TARGETS
+from fuzz.targets import KINDS, TARGETS
 
 #: Long enough for the largest inputs, short enough that most are small.
 LONGEST_BUFFER = 4096
@@ -44,7 +50,7 @@ def stop_slow(*_: object) -> None:
     raise TooSlowError
 
 
-def main(seconds: float, seed: int, only: list[str]) -> int:
+def main(seconds: float, seed: int, only: list[str], table: Path | None) -> int:
     print(f"seed {seed}", flush=True)
     rng = random.Random(seed)
     executions: Counter[str] = Counter()
@@ -82,6 +88,8 @@ def main(seconds: float, seed: int, only: list[str]) -> int:
     print(f"{sum(executions.values())} executions, {len(findings)} findings, {sum(slow.values())} stopped as too slow")
     for key, count in [*findings.items(), *slow.items()]:
         print(f"  {count} × {key}")
+    if table is not None:
+        add_to_table(table, seed, executions, findings, slow)
     return 1 if findings else 0
 
 
@@ -97,6 +105,32 @@ def print_simplest(target: Callable[[], None]) -> None:
         print("it does not fail again: it depends on more than its input (threads, time)", flush=True)
 
 
+def add_to_table(path: Path, seed: int, executions: Counter[str], findings: Counter[str], slow: Counter[str]) -> None:
+    """Add the trials of a run, kind by kind, to those of the same commit."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
+    before: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    if before.get("commit") != commit.stdout.strip():
+        before = {"kinds": {}}
+    kinds = {}
+    for kind, some in KINDS.items():
+        names = [target.__name__ for target in some]
+        old = before["kinds"].get(kind, {"trials": 0, "findings": {}, "too_slow": 0})
+        of_kind = {key: n for key, n in findings.items() if key.partition(":")[0] in names}
+        kinds[kind] = {
+            "trials": old["trials"] + sum(executions[name] for name in names),
+            "findings": dict(Counter(old["findings"]) + Counter(of_kind)),
+            "too_slow": old["too_slow"] + sum(n for key, n in slow.items() if key.partition(" ")[0] in names),
+        }
+    found = {
+        "command": "python -m fuzz SECONDS --table FILE",
+        "commit": commit.stdout.strip(),
+        "seeds": [*before.get("seeds", []), seed],
+        "trials": sum(one["trials"] for one in kinds.values()),
+        "kinds": kinds,
+    }
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
 def _place(error: BaseException) -> str:
     """The last line of ours on the way to an error."""
     ours = [frame for frame in traceback.extract_tb(error.__traceback__) if "interplay" in frame.filename]
@@ -107,6 +141,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="fuzz", description="Random input to whatever reads what others wrote.")
     parser.add_argument("seconds", type=float)
     parser.add_argument("--seed", type=int, default=secrets.randbits(32))
+    parser.add_argument("--table", type=Path, help="a JSON file for the number of trials of each kind")
     parser.add_argument("only", nargs="*", metavar="TARGET")
     given = parser.parse_args()
-    sys.exit(main(given.seconds, given.seed, given.only))
+    sys.exit(main(given.seconds, given.seed, given.only, given.table))

@@ -76,6 +76,20 @@ def saved_selections(table: DrawnTable) -> None:
     assert again.summary() == found.summary()
 
 
+@given(tables, lists)
+def saved_interactions(table: DrawnTable, listed: dict[str, Any]) -> None:
+    """The same of interactions."""
+    X, y, options = table.data()
+    found = refused_or(lambda: interplay.interactions(X, y, **options, **listed))
+    if found is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        found.save(Path(folder) / "kept")
+        again = interplay.load(Path(folder) / "kept")
+    assert again.table.equals(found.table)
+    assert again.summary() == found.summary()
+
+
 @given(tables, lists, st.integers(2, 4))
 def shards_of_any_outcome(table: DrawnTable, listed: dict[str, Any], n_shards: int) -> None:
     """Merged shards are the search in one piece."""

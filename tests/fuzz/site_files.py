@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from fuzz.archives import changed_bytes, replace_somewhere
 from fuzz.outcomes import file_with, refused_or
 from interplay.sites import SiteCounts, SitePlan, combine_sites, count_at_site, list_at_site, plan_sites
+from interplay.sites.plan import read_plan
 
 SITES = ("a", "b")
 
@@ -92,3 +93,25 @@ def counts_of_site(changed: bytes) -> None:
         found = refused_or(lambda: combine_sites(plan(), [counts("a"), path]), (ValueError, TypeError))
         if found is not None:
             assert found.summary()
+
+
+@given(st.sampled_from(["plan", "list", "counts"]), st.integers(0), st.integers(0, 7))
+def flips_of_site(kind: str, place: int, bit: int) -> None:
+    """One flipped bit is refused, or changes nothing that anybody reads."""
+    flipped = bytearray(content(kind))
+    flipped[place % len(flipped)] ^= 1 << bit
+    with file_with(bytes(flipped), f".{kind}") as path:
+
+        def table_of() -> Any:
+            one = read_plan(path) if kind == "plan" else plan()
+            listed = [lists()[0], path] if kind == "list" else lists()
+            made = [count_at_site(one, *table(site), site=site, lists=listed) for site in SITES]
+            return combine_sites(one, [made[0], path if kind == "counts" else made[1]]).table
+
+        found = refused_or(table_of, (ValueError, TypeError))
+    assert found is None or kind == "plan" or found.equals(combined())
+
+
+@functools.cache
+def combined() -> Any:
+    return combine_sites(plan(), [counts(site) for site in SITES]).table

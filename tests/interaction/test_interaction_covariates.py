@@ -268,3 +268,16 @@ def test_an_effect_without_end_is_not_estimated():
     assert table.loc[[("x0", "x1")]].isna().all(axis=None)
     others = table.drop([("x0", "x1")])
     assert (others.abs() < 5).all(axis=None)
+
+
+@pytest.mark.filterwarnings("ignore:tuples of 3:UserWarning")
+def test_tuples_with_too_few_samples_for_a_test_have_p_1():
+    """They were tested by the full model: 16 % of triples of noise had p < 0.05, and top= listed the first ones."""
+    rng = np.random.default_rng(0)
+    X, y, age = rng.integers(0, 3, size=(60, 6)), rng.integers(0, 2, 60), rng.normal(size=(60, 1))
+    found = interplay.interactions(X, y, dimensions=3, covariates=age, max_p=1)
+    assert (found.table["p_value"] == 1).all()
+    first = interplay.interactions(X, y, dimensions=3, covariates=age, top=4)
+    parts = [interplay.interactions(X, y, dimensions=3, covariates=age, top=4, shard=(i, 2)) for i in (1, 2)]
+    listed = [one.table["members"].tolist() for one in (first, interplay.merge_interactions(parts), found)]
+    assert listed[0] == listed[1] == listed[2][:4]

@@ -15,7 +15,7 @@ from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison
 from interplay.infer.interaction.model_test import ModelTest
 from interplay.infer.interaction.tested_in_model import hazards_alone, tuple_in_model, with_model_tests
-from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 
 #: The screen lists p-values of residuals up to as many times the cap: more of small ones, which are far from those of
 #: the full model where these are tiny. It lists these p-values, or as many tuples, in any case.
@@ -57,6 +57,8 @@ def in_model(
     n_levels = np.maximum(coded.coder.n_levels, 2) - (coded.has_missing_level & omit_missing)
 
     def test(row: int) -> ModelTest:
+        if tested.method[row] == METHODS.index(SPARSE):  # of classes: no χ² holds in the model, either
+            return ModelTest(0.0, 0, 0.0)
         members, d = tested.tuples[row], int(tested.discretization[row])
         samples = tuple_samples(coded, members, d, omit_missing=omit_missing, coding=coding)
         return tuple_in_model(model, outcome, samples, n_levels[members], max_log_p=bar, groups=groups)
