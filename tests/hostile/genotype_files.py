@@ -75,7 +75,7 @@ AREA = Area(
         refused("a .pgen whose .pvar is cut short", lambda: cut(".pgen", 300, ".pvar"), "variants, and 's.pvar' has"),
         refused("a .pgen whose .psam is empty", lambda: cut(".pgen", 0, ".psam"), "^'s.psam' is not a .psam file"),
         refused("a .bgen that is text", lambda: text(".8.bgen"), "^'s.8.bgen' is not a BGEN file"),
-        refused("a .bgen cut short", lambda: cut(".8.bgen", 4000), "^'s.8.bgen' is not a BGEN file, or was cut short"),
+        refused("a .bgen cut short", lambda: cut(".8.bgen", 4000), "^'s.8.bgen' is not a BGEN file, or is damaged"),
         refused(
             "a .bgen with other IDs than its .sample",
             other_ids,

@@ -18,7 +18,5 @@
     bcf.py             records of a BCF file        → VcfRecord
     vcf_record.py      VcfRecord: a variant whose genotypes are read when asked for
     bgen.py            BGEN, sample                 → GenotypeFile
-    bgen_index.py      header of a BGEN file        → variants, and where their genotypes lie
-    bgen_block.py      bytes of a variant           → dosages
     loco.py            REGENIE's .loco              → predictions without each chromosome, for `offset`
 """

@@ -1,99 +1,117 @@
-"""BGEN files, with a .sample file."""
+"""BGEN files, with a .sample file; the package bgen decodes them."""
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
-import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.checks import check_file
-from interplay.readers.genotypes.bgen_block import (
-    CodesOfUnits,
-    DamagedBlock,
-    Dosages,
-    Probabilities,
-    dosages_of,
-    largest_size,
-    read_layout_1,
-    read_layout_2,
-    unpacked_block,
-)
-from interplay.readers.genotypes.bgen_index import BgenIndex, read_index
+from interplay.base.checks import check_file, needing
 from interplay.readers.genotypes.genotype_file import GenotypeFile, only
 from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
-from interplay.readers.genotypes.hard_calls import (
-    DEFAULT_THRESHOLD,
-    Codes,
-    check_threshold,
-    dosage_r2,
-    hard_calls,
-)
+from interplay.readers.genotypes.hard_calls import DEFAULT_THRESHOLD, Codes, check_threshold, dosage_r2, hard_calls
 from interplay.readers.genotypes.people import People, matched_people, read_people
+from interplay.readers.genotypes.variants import Variants
+
+if TYPE_CHECKING:
+    from bgen import BgenReader, BgenVar
+
+#: Errors of the package; names that are no text are ValueErrors.
+_DAMAGED = (ValueError, IndexError, OverflowError, MemoryError, RuntimeError, OSError)
 
 
 class BgenFile(GenotypeFile):
     """An open BGEN file; copies of the second allele are counted."""
 
-    def __init__(self, path: Path, index: BgenIndex, people: People, threshold: float) -> None:
-        super().__init__(path, index.variants, people)
-        self._index = index
+    def __init__(self, path: Path, threshold: float, sample_file: str | os.PathLike[str] | None) -> None:
+        with needing("bgen", "genetics", "reading BGEN files needs"):
+            from bgen import BgenReader
+
+        class WithoutIndex(BgenReader):
+            """A reader for all threads: an index (.bgi) is for one, and could be that of another file."""
+
+            def _check_for_index(self, bgen_path: str) -> bool:
+                return False
+
+        try:
+            with _log_as_errors():
+                # The whole path: "-" alone is the standard input.
+                self._reader = WithoutIndex(os.path.abspath(path), delay_parsing=False)
+            variants = _variants(self._reader)
+        except _DAMAGED as error:
+            raise ValueError(f"{os.fspath(path)!r} is not a BGEN file, or is damaged: {error}") from None
+        if not len(variants) or not self._reader.header.nsamples:
+            raise ValueError(f"{os.fspath(path)!r} has no {'samples' if len(variants) else 'variants'}")
+        super().__init__(path, variants, _people(path, self._reader, sample_file))
         self._threshold = threshold
-        self._codes_of = CodesOfUnits(threshold)
-        self._file = path.open("rb")
-        weakref.finalize(self, self._file.close)
-        self._lock = threading.Lock()  # of the place in the file; unpacking is done by several threads at once
+        self._lock = threading.Lock()  # the reader has one place in the file
 
     def codes(self, numbers: IntArray, rows: IntArray | None) -> Codes:
         """Return genotypes; see `GenotypeFile.codes`."""
-        codes = np.empty((len(numbers), self.n_samples), dtype=np.uint8)
-        for place, number in enumerate(numbers.tolist()):
-            try:
-                found = self._found(number)
-                quick = self._codes_of.of(found) if isinstance(found, Probabilities) else None
-                if quick is None:
-                    dosages = dosages_of(found) if isinstance(found, Probabilities) else found
-                    quick = hard_calls(dosages, self._threshold)
-                codes[place] = quick
-            except DamagedBlock as error:
-                raise self._damaged(number, error) from None
-        chosen: Codes = only(codes, rows)
-        return chosen
+        codes = np.empty((len(numbers), self.n_samples if rows is None else len(rows)), dtype=np.uint8)
+        for place, dosages in enumerate(self._dosages(numbers)):
+            codes[place] = hard_calls(dosages if rows is None else dosages[rows], self._threshold)
+        return codes
 
     def info(self, numbers: IntArray, rows: IntArray | None) -> FloatArray:
         """Return the certainty of imputation by the variance of dosages."""
-        found = np.empty(len(numbers))
-        for place, number in enumerate(numbers.tolist()):
-            try:
-                block = self._found(number)
-                dosages = dosages_of(block) if isinstance(block, Probabilities) else block
-            except DamagedBlock as error:
-                raise self._damaged(number, error) from None
-            found[place] = dosage_r2(only(dosages[None, :], rows))[0]
-        return found
+        return np.array([dosage_r2(only(dosages[None, :], rows))[0] for dosages in self._dosages(numbers)])
 
-    def _found(self, number: int) -> Probabilities | Dosages:
-        index = self._index
-        size, unpacked_size = int(index.size[number]), int(index.unpacked_size[number])
-        if unpacked_size > largest_size(self.n_samples):
-            raise DamagedBlock("it says that it is larger than it can be")
-        with self._lock:
-            self._file.seek(int(index.start[number]))
-            content = self._file.read(size)
-        if len(content) < size:
-            raise DamagedBlock("the file was cut short")
-        content = unpacked_block(content, index.packing, unpacked_size)
-        if index.layout == 1:
-            return read_layout_1(content, self.n_samples)
-        return read_layout_2(content, self.n_samples)
+    def _dosages(self, numbers: IntArray) -> Iterator[npt.NDArray[np.float32]]:
+        """Yield dosages of the second allele, NaN where missing; one copy counts as two, as in PLINK."""
+        with self._lock, _log_as_errors():
+            for number in numbers.tolist():
+                try:
+                    variant = self._reader[number]
+                    dosages, copies = variant.alt_dosage, variant.ploidy & 63  # the highest bit: missing
+                except _DAMAGED as error:
+                    raise ValueError(
+                        f"{os.fspath(self.path)!r} is damaged: variant {number + 1} cannot be read, because {error}"
+                    ) from None
+                if (copies != 2).any():
+                    dosages = np.where(copies == 1, 2 * dosages, np.where(copies == 2, dosages, np.float32(np.nan)))
+                yield dosages
 
-    def _damaged(self, number: int, error: Exception) -> ValueError:
-        return ValueError(f"{os.fspath(self.path)!r} is damaged: variant {number + 1} cannot be read, because {error}")
+
+@contextmanager
+def _log_as_errors() -> Iterator[None]:
+    """Raise ValueError where the package logs that probabilities of a genotype exceed 1 together.
+
+    It logs by the root logger, which would get a handler if it had none.
+    """
+    thread, log, nowhere = threading.get_ident(), logging.getLogger(), logging.NullHandler()
+
+    def refuse(record: logging.LogRecord) -> bool:
+        if threading.get_ident() == thread and record.levelno >= logging.WARNING:
+            raise ValueError("probabilities of genotypes are larger than 1 together")
+        return True
+
+    log.addHandler(nowhere)
+    log.addFilter(refuse)
+    try:
+        yield
+    finally:
+        log.removeFilter(refuse)
+        log.removeHandler(nowhere)
+
+
+def _variants(reader: BgenReader) -> Variants:
+    def described(one: BgenVar) -> tuple[str, int, str, str, str]:
+        name = one.rsid if one.rsid not in (".", "") else one.varid
+        return one.chrom, one.pos, name or ".", one.alleles[0], ",".join(one.alleles[1:])
+
+    rows = [described(one) for one in reader]
+    chromosomes, ids, first, others = (np.array([row[i] for row in rows], dtype=object) for i in (0, 2, 3, 4))
+    return Variants(chromosomes, np.array([row[1] for row in rows], dtype=np.int64), ids, first, others)
 
 
 @described_by(READER_ARGUMENTS)
@@ -148,10 +166,8 @@ def read_bgen(
     """
     file = check_file("path", path)
     threshold = check_threshold(hard_call_threshold)
-    index = read_index(file)
-    opened = BgenFile(file, index, _people(file, index, sample_file), threshold)
     return genotype_table(
-        opened,
+        BgenFile(file, threshold, sample_file),
         samples=samples,
         variants=variants,
         region=region,
@@ -163,21 +179,22 @@ def read_bgen(
     )
 
 
-def _people(file: Path, index: BgenIndex, sample_file: str | os.PathLike[str] | None) -> People:
+def _people(file: Path, reader: BgenReader, sample_file: str | os.PathLike[str] | None) -> People:
     """Return the people of a file, by their IDs in it or by the order of the .sample file."""
-    beside = file.with_suffix(".sample")
+    beside, n_samples = file.with_suffix(".sample"), reader.header.nsamples
+    ids = np.array(reader.samples, dtype=object) if reader.header.has_sample_ids else None
     if sample_file is None and beside.exists():
         sample_file = beside
     if sample_file is None:
-        if index.ids is not None:
-            return People(np.array(index.ids, dtype=object))
-        return People(np.array([f"sample {i}" for i in range(index.n_samples)], dtype=object), are_named=False)
+        if ids is not None:
+            return People(ids)
+        return People(np.array([f"sample {i}" for i in range(n_samples)], dtype=object), are_named=False)
     described = read_people(sample_file)
-    if index.ids is not None:
-        return matched_people(np.array(index.ids, dtype=object), described, file, sample_file)
-    if len(described.ids) != index.n_samples:
+    if ids is not None:
+        return matched_people(ids, described, file, sample_file)
+    if len(described.ids) != n_samples:
         raise ValueError(
-            f"{os.fspath(file)!r} has {index.n_samples} samples without IDs, and {os.fspath(sample_file)!r} has "
+            f"{os.fspath(file)!r} has {n_samples} samples without IDs, and {os.fspath(sample_file)!r} has "
             f"{len(described.ids)}: give the .sample file that belongs to it"
         )
     return described

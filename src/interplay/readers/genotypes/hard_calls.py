@@ -35,10 +35,12 @@ def hard_calls(dosages: npt.NDArray[Any], threshold: float = DEFAULT_THRESHOLD) 
     >>> hard_calls(np.array([0.02, 0.9, 0.85, 1.1, 2.0, np.nan])).tolist()
     [0, 1, 3, 1, 2, 3]
     """
-    nearest = np.rint(dosages)
+    nearest: npt.NDArray[Any] = np.rint(dosages)
     is_called = np.abs(dosages - nearest) <= threshold + _ROUNDING
-    is_called &= (nearest >= 0) & (nearest <= 2)
-    return np.where(is_called, nearest, MISSING).astype(np.uint8)
+    is_called &= nearest >= 0
+    is_called &= nearest <= 2
+    nearest[~is_called] = MISSING
+    return nearest.astype(np.uint8)
 
 
 def dosage_r2(dosages: npt.NDArray[Any]) -> FloatArray:
