@@ -7,13 +7,21 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
-from benchmarks.realistic.designs import Design, Line, Rng, Table, selected, smallest
+from benchmarks.realistic.designs import Design, Line, Rng, Table, Test, selected, smallest
 
 
-def _make(
-    rng: Rng, planted: bool, *, outcome: str, n: int, carriers: float, columns: int, related: bool = False
+def make(
+    rng: Rng,
+    planted: bool,
+    *,
+    outcome: str,
+    n: int,
+    carriers: float,
+    columns: int,
+    related: bool = False,
+    given: bool = True,
 ) -> Table:
-    """Two covariates, of which the first may decide who is a carrier; three true columns."""
+    """Two covariates, of which the first may decide who is a carrier, and which are given; three true columns."""
     covariates = rng.normal(size=(n, 2))
     share = carriers * np.exp(0.8 * covariates[:, 0] - 0.32) if related else np.full(n, carriers)
     X = (rng.random((n, columns)) < share[:, np.newaxis]).astype(float)
@@ -21,7 +29,7 @@ def _make(
         X[rng.choice(n, 3, replace=False), j] = 1
     true = [3, 4, 5] if planted else []
     effect = X[:, true].sum(axis=1)
-    given = {"covariates": covariates}
+    beside = {"covariates": covariates} if given else {}
     if outcome.endswith("% zeros"):
         zeros = float(outcome.split("%")[0]) / 100
         y = np.where(rng.random(n) < zeros * (1 - 0.8 * np.minimum(effect, 1)), 0, rng.lognormal(1, 1, n))
@@ -35,8 +43,8 @@ def _make(
         y = (rng.random(n) < np.where(effect > 0, 0.8, 0.1)).astype(int)
     else:
         time, end = rng.exponential(1 / (0.2 * np.exp(2.2 * effect))), rng.exponential(1.0, n)
-        return Table(X, (np.minimum(time, end), time <= end), frozenset(true), given)
-    return Table(X, y, frozenset(true), given)
+        return Table(X, (np.minimum(time, end), time <= end), frozenset(true), beside)
+    return Table(X, y, frozenset(true), beside)
 
 
 def _permuted_carriers(table: Table) -> set[int]:
@@ -65,6 +73,11 @@ def _log_rank(table: Table) -> set[int]:
     return _permuted_carriers(Table(table.X, Survival(*table.y).residuals()))
 
 
+def plain_of(outcome: str) -> tuple[Test, str]:
+    """Return the plain test for this kind of outcome, and its name."""
+    return _PLAIN.get(outcome, (_permuted_carriers, "ranks, permuted"))
+
+
 _PLAIN = {
     "10% cases": (_fisher, "Fisher's exact test"),
     "times, 15 % events": (_log_rank, "log-rank, permuted"),
@@ -91,11 +104,11 @@ LINE = Line(
         Design(
             f"{outcome}, {n} samples, {columns} columns with {carriers:.1%} carriers"
             + (", who follow a covariate" if related else ""),
-            partial(_make, outcome=outcome, n=n, carriers=carriers, columns=columns, related=related),
+            partial(make, outcome=outcome, n=n, carriers=carriers, columns=columns, related=related),
             partial(selected, dimensions=(1,)),
-            *_PLAIN.get(outcome, (_permuted_carriers, "ranks, permuted")),
-            tables=100,
-            planted=30,
+            *plain_of(outcome),
+            tables=200,
+            planted=50,
         )
         for outcome, n, carriers, columns, related in _SETTINGS
     ],

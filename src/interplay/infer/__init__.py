@@ -34,7 +34,7 @@
     verdicts.py            tests of tuples    → interaction, additive, unclear
     association.py         two variables      → how much they say the same; groups of redundant variables
     short_list.py          columns + outcome  → variables that are relevant given each other, forward
-    replication_test.py    columns, new samples → p-values given other columns: classes, numbers, times, groups
+    claims.py              one variable, any outcome → p-values of each claim, by the tests of the search
     linkage.py             columns            → which are correlated, as a sparse list of r²
     clumps.py              tuples, r²         → leads, and the tuples that join each
     neighbour_screen.py    a tuple, columns   → statistics of many neighbours at once, by linear models

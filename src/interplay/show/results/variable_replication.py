@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import check_choice, shown
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts, number_text
 from interplay.data.codes.rank_scores import mid_rank_scores, normal_scores
+from interplay.data.models.linear import cell_columns
 from interplay.data.study.groups import in_order
 from interplay.data.study.outcomes import targets
 from interplay.data.study.outcomes.classes import DecisionClasses
@@ -21,6 +22,7 @@ from interplay.data.study.outcomes.times import Survival
 from interplay.data.study.study import Study
 from interplay.infer.arm_p_values import arm_names
 from interplay.infer.arms import arm_of_tuples, found_in_words
+from interplay.infer.claims import Claims
 from interplay.infer.effects.estimate import (
     DIFFERENCE_IN_CELL,
     DIFFERENCE_TOGETHER,
@@ -35,7 +37,6 @@ from interplay.infer.effects.measured import Target, Values, measure
 from interplay.infer.given_test import choose_strong
 from interplay.infer.interaction.listed_p_values import LISTED_METHODS
 from interplay.infer.p_values import adjust
-from interplay.infer.replication_test import NewSamples
 from interplay.show.results.replicated import Replication
 from interplay.show.results.replication import new_samples
 
@@ -186,7 +187,7 @@ class _New:
         return choose_strong(rank.log_p, int(self.selection.provenance["n_samples"]))
 
     @cached_property
-    def _all(self) -> NewSamples:
+    def _all(self) -> Claims:
         study = self._made
         groups = in_order(study.groups, study.table, study.compared.exchanged)
         beside: dict[str, Any] = {
@@ -202,8 +203,8 @@ class _New:
             raise ValueError(f"groups do not go with {what} in a replication: leave one of them out")
         outcome = study.compared
         if isinstance(outcome, targets.ScoreTarget):
-            return NewSamples(scores=outcome.scores, **beside)
-        return NewSamples(codes=outcome.codes, n_classes=outcome.n_classes, **beside)
+            return Claims(scores=outcome.scores, **beside)
+        return Claims(codes=outcome.codes, n_classes=outcome.n_classes, **beside)
 
     @cached_property
     def _made(self) -> Study:
@@ -226,7 +227,7 @@ class _New:
         outcome = cuts.classes(study.y, n_samples=n)
         return study.of_outcome(outcome, outcome)
 
-    def _of_run(self, number: int) -> tuple[NewSamples, IntArray]:
+    def _of_run(self, number: int) -> tuple[Claims, IntArray]:
         """Return the samples of the comparison of a run, with their classes, and their numbers."""
         everything = np.arange(self.study.n_samples)
         run = self.selection.runs[number]
@@ -247,7 +248,7 @@ class _New:
         if model is not None:
             model = replace(model.of_samples(rows), outcome=DecisionClasses(pair, [one, other]))
         return (
-            NewSamples(
+            Claims(
                 codes=pair,
                 n_classes=2,
                 strata=of_rows(self._all.strata),
@@ -259,14 +260,21 @@ class _New:
             rows,
         )
 
+    def _values(self, v: int, rows: IntArray) -> FloatArray:
+        """Return the values of a variable in some samples, (n_rows,)."""
+        column = self.study.table.column(self.number_of[self.selection.names[v]])
+        return column.read()[rows].astype(np.float64)
+
+    def _ranks(self, v: int, rows: IntArray) -> FloatArray:
+        within = None if self.study.strata is None else self.study.strata.codes[rows]
+        return mid_rank_scores(self._values(v, rows)[np.newaxis], within)
+
     def _scores(self, v: int, rows: IntArray) -> FloatArray:
         """Return normal scores of a variable among some samples, (1, n_rows), within strata."""
-        values = self.study.table.column(self.number_of[self.selection.names[v]]).read()[rows]
-        within = None if self.study.strata is None else self.study.strata.codes[rows]
-        return normal_scores(mid_rank_scores(values[np.newaxis].astype(np.float64), within))
+        return normal_scores(self._ranks(v, rows))
 
-    def _cells(self, members: list[int], run: int, d: int, rows: IntArray) -> FloatArray | None:
-        """Return indicators of the cells of a tuple, as it was cut in the first samples; None if that is not known."""
+    def _cells(self, members: list[int], run: int, d: int, rows: IntArray) -> IntArray | None:
+        """Return the cell of a tuple in each sample, as it was cut in the first samples; None if that is not known."""
         cuts = {each.variable: each for each in self.selection.runs[run].cuts}
         if not set(members) <= cuts.keys():
             return None
@@ -275,32 +283,33 @@ class _New:
             of_v: VariableCuts = cuts[v]
             codes = of_v.codes(self.study.table.column(self.number_of[self.selection.names[v]]), d)[rows]
             cell = cell * (of_v.n_levels() + 1) + codes + 1
-        used, codes = np.unique(cell, return_inverse=True)
-        return np.asarray(codes.reshape(-1) == np.arange(1, len(used))[:, np.newaxis], dtype=np.float64)
+        return numbered(cell)
 
     def log_p(self, v: int, test: FoundTest) -> float:
         """Return ln p of a variable in the new samples; NaN where the way it was cut is not known."""
         samples, rows = self._of_run(test.run)
-        none = np.empty((0, len(rows)))
         kind = test.name.partition(" ")[0]
-        if kind == "rank":
-            return samples.log_p(self._scores(v, rows), none)
-        if kind == "spread":
-            return samples.log_p(self._scores(v, rows) ** 2, none)
+        if kind in ("rank", "spread"):
+            values, ranks = self._values(v, rows), self._ranks(v, rows)
+            return samples.of_ranks(values, ranks[0], normal_scores(ranks)[0], spread=kind == "spread")
         if kind == "given":
             others = [self._scores(u, rows) for u in self._strong.tolist() if u != v]
-            return samples.log_p(self._scores(v, rows), np.vstack([none, *others]))
+            return samples.given(self._scores(v, rows)[0], np.vstack([np.empty((0, len(rows))), *others]))
         if kind == "product":
             both = np.vstack([self._scores(u, rows) for u in test.members.tolist()])
-            return samples.log_p(both.prod(axis=0)[np.newaxis], both)
+            return samples.beyond(both.prod(axis=0)[np.newaxis], both)
         members = test.members.tolist()
         d = max(int(self.selection.runs[test.run].gains.discretization[v]), 0)
-        whole = self._cells(members, test.run, d, rows)
-        part = self._cells([u for u in members if u != v], test.run, d, rows)
-        own = self._cells([v], test.run, d, rows)
-        if whole is None or part is None or own is None:
+        own, part = (self._cells(some, test.run, d, rows) for some in ([v], [u for u in members if u != v]))
+        if own is None or part is None:
             return float("nan")
-        return samples.log_p(whole, part if kind == "gain" else np.vstack([part, own]))
+        log_p = samples.of_levels(own, part)
+        if kind == "gain":
+            return log_p
+        # Beyond the variable alone: and not without an effect of it at all.
+        whole = own * (int(part.max(initial=0)) + 1) + part
+        own_columns, part_columns, columns = (cell_columns(cells)[:, 1:].T for cells in (own, part, whole))
+        return max(log_p, samples.beyond(columns, np.vstack([part_columns, own_columns])))
 
     def _together(self, v: int, kind: str) -> Estimate:
         """Return the effect of the interaction of a variable with its partners, if that was tested again."""
