@@ -7,6 +7,7 @@
     target_column.py  table                     → variables and outcome
     missing_target.py table and outcome         → samples whose outcome is known, of classes that are not rare
     joined.py         table + file of outcomes  → table with outcomes, joined by the names of the samples
+    sample_names.py   names of samples          → their places in another file; FID_IID of PLINK
     array_files.py    npy, npz                  → table and outcome
     text_file.py      text, also gzipped        → lines
     header.py         first line                → names of columns

@@ -8,6 +8,7 @@ from typing import Any
 
 from interplay.base.checks import shown as shown_value
 from interplay.base.text import name_among
+from interplay.readers.sample_names import FAMILY_COLUMNS
 
 
 def checked_names(header: Sequence[str], first_row: Sequence[Any], shown: str) -> tuple[list[str], bool]:
@@ -67,6 +68,14 @@ def unread_columns(
 
 
 def id_column(names: Sequence[str], sample_id: str | None) -> str:
-    """Return the column with the names of the samples: `sample_id` if the file has it, else the first."""
+    """Return the column with the names of the samples: `sample_id` if the file has it, else PLINK's IID, or the first.
+
+    Examples
+    --------
+    >>> id_column(["FID", "IID", "age"], None), id_column(["name", "IID"], None), id_column(["name", "IID"], "IID")
+    ('IID', 'name', 'IID')
+    """
     wanted = None if sample_id is None else name_among(names, sample_id)
-    return wanted if wanted is not None and wanted in names else names[0]
+    if wanted is not None and wanted in names:
+        return wanted
+    return names[1] if names[0] in FAMILY_COLUMNS and names[1:2] == ["IID"] else names[0]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.base.checks import check_list, check_path, shown
+from interplay.readers.sample_names import places_after_family
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,11 +100,7 @@ def places_of_samples(people: list[str], samples: list[str], name: str) -> list[
     `name` is that of the predictions, for messages.
     """
     place_of = {person: place for place, person in enumerate(people)}
-    own: dict[str, list[int]] = {}
-    for place, person in enumerate(people):
-        for start in range(len(person)):
-            if person[start] == "_":  # family and person may both have underscores in their names
-                own.setdefault(person[start + 1 :], []).append(place)
+    own = places_after_family(people)
     places = []
     for each in samples:
         found = [place_of[each]] if each in place_of else own.get(each, [])

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from interplay.base.checks import check_file, shown
 from interplay.base.user_warnings import warn
 from interplay.readers.genotypes.words import read_words
+from interplay.readers.sample_names import SampleNames, matched_places
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,14 +152,8 @@ def matched_people(
     ids: npt.NDArray[Any], described: People, path: str | os.PathLike[str], sample_file: str | os.PathLike[str]
 ) -> People:
     """Return people with these IDs, with what another file says of each; nothing is known of those it has not."""
-    place_of = {str(name): place for place, name in enumerate(described.ids)}
-    if "family" in described.columns and not any(str(name) in place_of for name in ids):
-        # PLINK joins the IDs of family and person where there are families.
-        of_both = zip(described.columns["family"], described.ids, strict=True)
-        place_of = {f"{family}_{name}": place for place, (family, name) in enumerate(of_both)}
-    if len(place_of) < len(described.ids):
-        raise ValueError(f"{os.fspath(sample_file)!r} has an ID more than once: give each person an ID of its own")
-    places = np.array([place_of.get(str(name), -1) for name in ids], dtype=np.int64)
+    described_names = SampleNames(described.ids, described.columns.get("family"))
+    places = matched_places(SampleNames(ids), described_names, sample_file)
     if (places < 0).all():
         raise ValueError(
             f"{os.fspath(path)!r} and {os.fspath(sample_file)!r} have no ID in common ({shown(str(ids[0]))} in the "
