@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import interplay
+from genotype_study import NAMES, Study
 from hostile.commands import run_command
 from interaction_people import people
 
@@ -233,3 +234,47 @@ def test_options_of_tagging_and_clumps_are_checked(command, region):
         assert done.code == 2
         assert "--clump" in done.err
     assert command("run", "array.csv", "--target", "trait", "-k", 1, "--clump", 0.5).code == 0
+
+
+def test_verdicts_of_tagging_are_columns(tmp_path, command) -> None:
+    study = Study()
+    bed = study.write(tmp_path, ".bed")
+    out = tmp_path / "pairs.csv"
+    done = command("interactions", bed, "--tagging", "--out", out, "-q", "--seed", 0)
+    assert done.code == 0, done.err
+    found = pd.read_csv(out)
+    assert found.loc[found["significant"], "verdict"].isin(["holds", "cannot be told"]).all()
+    assert "explained_by" in found.columns
+
+
+@pytest.mark.parametrize("ending", [".bim", ".pvar", ".csv"])
+def test_files_of_positions(tmp_path, command, ending: str) -> None:
+    study = Study()
+    bed = study.write(tmp_path, ".bed")
+    file = bed.with_suffix(ending)
+    if ending == ".pvar":
+        study.write_pvar(file)
+    elif ending == ".csv":
+        rows = zip(NAMES, study.chromosomes, study.positions, strict=True)
+        file.write_text("variable,chromosome,position\n" + "".join(f"{v},{c},{p}\n" for v, c, p in rows))
+    how = ("--min-distance", 3000, "--positions", file, "--seed", 0, "--format", "csv", "--top", 5)
+    done = command("interactions", bed, *how)
+    assert done.code == 0, done.err
+    assert "Warning" not in done.err
+    assert done.out == command("interactions", bed, "--min-distance", 3000, *how[4:]).out
+
+
+def test_variants_without_genotypes_are_named(tmp_path, command) -> None:
+    study = Study()
+    study.genotypes[:, [2, 3]] = -1
+    bed = study.write(tmp_path, ".bed")
+    how = ("--missing", "level", "--seed", 0)
+    for search in (("interactions", bed), ("run", bed, "-k", 1)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            done = command(*search, *how)
+        assert done.code == 0, done.err
+        assert done.err.count("columns 'rs2', 'rs3' have no values: nothing can be found in them") == 1
+    study.genotypes[:] = -1
+    refused = command("run", study.write(tmp_path, ".bed"), "--missing", "impute").error_line
+    assert "the table has no variables: give at least one" in refused

@@ -26,7 +26,9 @@ def command(*arguments: object, stdin: bytes = b"") -> str:
 
 
 def run(*options: object) -> str:
-    return command("run", "data.csv", "--target", "y", "--n-contrast", "30", "--seed", "0", *options)
+    defaults = {"--target": "y", "--n-contrast": "30", "--seed": "0"}
+    of_all = [word for name, value in defaults.items() if name not in options for word in (name, value)]
+    return command("run", "data.csv", *of_all, *options)
 
 
 def with_file(name: str, content: bytes) -> str:
@@ -80,6 +82,11 @@ AREA = Area(
         refused("`--offset zz`", lambda: run("--offset", "zz"), "offset names 'zz'"),
         refused("`--entry v1` without times", lambda: run("--entry", "v1"), "entry is for times"),
         refused("`--time` without `--event`", lambda: run("--time", "v1"), "--time and --event belong together"),
+        refused(
+            "`--target` twice",
+            lambda: command("run", "data.csv", "--target", "y", "--target", "x"),
+            "--target is given more than once",
+        ),
         refused("`--event` and `--target`", lambda: run("--time", "v1", "--event", "v2"), "--target does not go with"),
         refused(
             "`--permutations --n-permutations 3`",

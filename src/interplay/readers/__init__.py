@@ -12,6 +12,7 @@
     text_file.py      text, also gzipped        → lines
     header.py         first line                → names of columns
     csv_table.py      csv, tsv, txt             → pandas DataFrame
+    rqtl.py           csv of R/qtl              → Table of a cross, with positions and phenotypes
     transposed.py     the same, samples in columns → pandas DataFrame
     spreadsheet.py    xlsx, xls, ods            → pandas DataFrame
     statistical.py    sav, dta, sas7bdat        → pandas DataFrame

@@ -19,6 +19,7 @@ from interplay.readers.genotypes.vcf import read_vcf
 from interplay.readers.h5ad import read_h5ad
 from interplay.readers.h5mu import read_h5mu
 from interplay.readers.parquet import read_feather, scan_parquet
+from interplay.readers.rqtl import is_cross, read_cross
 from interplay.readers.spreadsheet import ENDINGS as SPREADSHEET_ENDINGS
 from interplay.readers.spreadsheet import read_spreadsheet
 from interplay.readers.statistical import ENDINGS as STATISTICAL_ENDINGS
@@ -105,6 +106,8 @@ def _read_text(path: AnyPath, wanted: Wanted) -> Any:
     delimiter = "\t" if wanted.delimiter is None and wanted.ending in (".tsv", ".rtab") else wanted.delimiter
     if wanted.transpose:
         return read_transposed(path, delimiter=delimiter, **wanted.of_texts)
+    if is_cross(path, delimiter):
+        return read_cross(path, delimiter)
     return read_csv(path, delimiter=delimiter, **wanted.of_texts, **wanted.of_ids, check=wanted.check_of(path))
 
 

@@ -108,7 +108,9 @@ def _text(name: Any) -> str:
     return str(name).strip()
 
 
-def _warn_of_others(ids: Sequence[str], trait_ids: Sequence[str], places: IntArray, path: Any, traits_path: Any) -> None:
+def _warn_of_others(
+    ids: Sequence[str], trait_ids: Sequence[str], places: IntArray, path: Any, traits_path: Any
+) -> None:
     """Warn of samples that are in one file only."""
     matched = set(places.tolist())
     alone = [name for name, place in zip(ids, places.tolist(), strict=True) if place < 0]

@@ -19,8 +19,8 @@ FAMILY_COLUMNS, PERSON_COLUMNS = ("#FID", "FID"), ("IID", "#IID")
 class SampleNames(NamedTuple):
     """Names of the samples of a file, and of their families if it has any."""
 
-    ids: Sequence[Any]
-    families: Sequence[Any] | None = None
+    ids: Any
+    families: Any = None
 
     @property
     def own(self) -> list[str]:

@@ -46,6 +46,15 @@ class GroupedCommand(click.Command):
         """Return the parameters of the command, with --help-all."""
         return [*super().get_params(ctx), _help_all()]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice and has one value: the second would replace the first."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for param in order:
+            single = isinstance(param, click.Option) and not (param.multiple or param.is_flag or param.count)
+            if single and order.count(param) > 1:
+                raise click.UsageError(f"{max(param.opts, key=len)} is given more than once, and has one value", ctx)
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options: those of `USUAL`, or all where the context asks for them."""
         options = {param.name: param for param in self.get_params(ctx) if isinstance(param, click.Option)}

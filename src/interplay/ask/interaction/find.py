@@ -25,6 +25,7 @@ from interplay.base.arrays import IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, part, show_progress
 from interplay.data.codes.coded import CodedComparison, code_comparison
+from interplay.data.codes.column_problems import warn_of_empty
 from interplay.data.codes.cuts import outcome_cuts, variable_cuts
 from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.data.study.outcomes.times import Survival
@@ -92,6 +93,7 @@ def find_once(
     shown, shown_tables = shown_outcome(task, coded, tables)
     if warns:
         warn_of_sparse_tuples(task, coded)
+        warn_of_empty(coded.coder.table, coded.coder.n_missing)
 
     def about() -> dict[str, Any]:
         asked = {

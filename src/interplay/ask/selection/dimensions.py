@@ -35,6 +35,8 @@ def resolve_dimensions(
     >>> resolve_dimensions((1, 2), ["alone", "pairs"], n_vars=100)
     ((1, 2), ('alone', 'pairs'))
     """
+    if not n_vars:
+        raise ValueError("X has no variables: give at least one")
     if isinstance(dimensions, str):
         if dimensions != "auto":
             raise ValueError(f"dimensions must be 'auto', a whole number or several, not {shown(dimensions)}")

@@ -19,6 +19,7 @@ from interplay.base.arrays import FloatArray, MaxGains
 from interplay.base.progress import Progress, check_progress, part
 from interplay.data.codes.coded import CodedComparison, CodedStudy, coder_for
 from interplay.data.codes.coder import Coder
+from interplay.data.codes.column_problems import warn_of_empty
 from interplay.data.codes.contrast import contrast_table
 from interplay.data.codes.rank_scores import RankScores
 from interplay.data.study.comparisons import Comparison
@@ -117,7 +118,9 @@ def search_selection(
     choice = check_engine(engine, n_jobs=n_jobs)  # an engine that is not there is refused before any work
     coded = CodedStudy(task.settings, n_threads=choice.reading_threads(least_work(task.study.table, task.settings)))
     task = task.with_fitting_dimensions(coded)
-    columns = coded.of(task.comparisons[0]).coder.record()
+    coder = coded.of(task.comparisons[0]).coder
+    warn_of_empty(coder.table, coder.n_missing)
+    columns = coder.record()
     of_shard = {} if shard is None else {"shard": str(shard)}
     with keeping(checkpoint, lambda: task.about(n_threads=coded.n_threads) | of_shard):
         runs, loops = zip(*_search_runs(task, coded, choice, progress, checkpoint, shard), strict=True)

@@ -9,6 +9,7 @@ import numpy as np
 from interplay.base.arrays import MAX_LEVELS, BoolArray, IntArray
 from interplay.base.checks import shown
 from interplay.base.problems import Problem
+from interplay.base.user_warnings import warn
 from interplay.data.study.columns import ColumnKind
 from interplay.data.study.table import Table
 
@@ -44,6 +45,14 @@ def _gaps(table: Table, n_missing: IntArray, missing: str) -> Iterator[Problem]:
             f"missing='level' or missing='impute' ({_first_gap(table, int(some[0]), int(n_missing[some[0]]))})",
             {"missing": "level"},
         )
+
+
+def warn_of_empty(table: Table, n_missing: IntArray) -> None:
+    """Warn of columns without values, which settings accept as constants."""
+    empty = [table.names[v] for v in np.flatnonzero(n_missing == table.n_samples)]
+    if empty:
+        which = f"column {shown(empty[0])} of X has" if len(empty) == 1 else f"columns {_listed(empty)} of X have"
+        warn(f"{which} no values: nothing can be found in {'it' if len(empty) == 1 else 'them'}")
 
 
 def _first_gap(table: Table, v: int, count: int) -> str:

@@ -138,11 +138,17 @@ def read_bed(
 def read_positions(path: str | os.PathLike[str]) -> Any:
     """Return the positions of variables, for the argument `positions` of `interactions`.
 
-    The file is a PLINK .bim file, or a text table with the columns variable, chromosome and position.
+    The file is a PLINK .bim or .pvar file, or a text table with the columns variable, chromosome and position.
     """
     file = check_file("positions", path)
-    if file.suffix.lower() != ".bim":
-        return read_csv(path)
+    ending = file.suffix.lower()
+    if ending in (".pvar", ".zst"):
+        from interplay.readers.genotypes.pgen import read_variants
+
+        variants = read_variants(file)
+        return dict(zip(variants.ids, zip(variants.chromosome, variants.position, strict=True), strict=True))
+    if ending != ".bim":
+        return read_csv(path, has_ids=True, sample_id="variable")
     import pandas as pd
 
     with reading(path, "a .bim file", (ValueError, pd.errors.ParserError)):

@@ -43,6 +43,7 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
         "cell": [cell_in_words(result, row) for row in rows],
         **_cell_effects(tested),
         "n_samples": tested.n_samples,
+        **_verdicts(result),
     }
     of_members = {"gain": tested.gain, "alone": tested.gain_alone, words.effect: tested.estimate_alone}
     for name, values in of_members.items():
@@ -68,6 +69,14 @@ def _cell_effects(tested: TupleTests) -> dict[str, Any]:
     if not np.isfinite(tested.residual).any() or not tested.words.has_cell_effects:
         return {}
     return {"cell_effect": tested.cell_effect, "cell_low": tested.cell_low, "cell_high": tested.cell_high}
+
+
+def _verdicts(result: Interactions) -> dict[str, Any]:
+    """Return the verdicts of tagging on tuples, or on the leads that they join; none on tuples without a lead."""
+    if result.tagged is None:
+        return {}
+    found = [result.tagged.verdict_of(row) or (None, []) for row in range(len(result))]
+    return {"verdict": [verdict for verdict, _ in found], "explained_by": [tuple(by) for _, by in found]}
 
 
 def _smooth_columns(result: Interactions) -> dict[str, Any]:

@@ -214,6 +214,9 @@ class Interactions(Result):
         holds_robust says whether it is significant. With groups, p_robust and the interval have these variances of
         whole groups.
 
+        With the verdicts of `tagging` (`with_tagging`): verdict, of the tuple or the lead that it joins, and
+        explained_by, the columns that explain it.
+
         In a replication, the columns first_p_value, first_log_or and so on refer to the samples in which the tuples
         were found, residual is that of the cell in which it was largest there, and same_direction says whether the log
         odds ratio, or that residual, has the same sign in both.
