@@ -70,7 +70,7 @@ def _log_rank(table: Table) -> set[int]:
     """Martingale residuals without covariates, over carriers: their exact tail, by draws."""
     from interplay.data.study.outcomes.times import Survival
 
-    return _permuted_carriers(Table(table.X, Survival(*table.y).residuals()))
+    return _permuted_carriers(Table(table.X, Survival(*table.y).martingale_residuals()))
 
 
 def plain_of(outcome: str) -> tuple[Test, str]:
