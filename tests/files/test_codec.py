@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.files.archive import FileFormat, read_archive, write_archive
-from interplay.files.codec import decode, encode
+from interplay.files.archive import FileFormat, decode, encode, read_archive, write_archive
 from interplay.files.types import Check, fits
 
 

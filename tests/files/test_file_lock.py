@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from interplay.files import lock as file_lock
-from interplay.files.lock import FileInUseError, alone_with
+from interplay.files import whole_file as file_lock
+from interplay.files.whole_file import FileInUseError, alone_with
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="forks and signals of POSIX")
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from interplay.files.lock import alone_with
+from interplay.files.whole_file import alone_with
 with alone_with(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
@@ -65,7 +65,7 @@ def test_a_child_of_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     script = """
         import os, sys, time
         from pathlib import Path
-        from interplay.files.lock import alone_with
+        from interplay.files.whole_file import alone_with
         with alone_with(Path(sys.argv[1])):
             child = os.fork()
             if child == 0:

@@ -12,8 +12,8 @@ import pytest
 import interplay
 from interplay.base.arrays import WordArray
 from interplay.data.codes import coded
-from interplay.files import mapped_words
-from interplay.files.mapped_words import MappedWords
+from interplay.data.codes import planes as mapped_words
+from interplay.data.codes.planes import MappedWords
 
 SHAPE = (300, 16)
 EXPECTED = np.arange(300 * 16, dtype=np.uint64).reshape(SHAPE)

@@ -21,7 +21,7 @@ import interplay
 from fuzz.archives import Entries, packed, places_of, whole, with_checksums
 from hostile.case import Area, Case, refused, same
 from hostile.data import X, Y, gains, selected
-from interplay.files.lock import alone_with
+from interplay.files.whole_file import alone_with
 
 
 class Runs:

@@ -17,11 +17,10 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_path, check_real
 from interplay.base.user_warnings import warn
+from interplay.data.codes.planes import MappedWords
 from interplay.files.archive import DamagedFile, FileFormat, read_undamaged, write_archive
-from interplay.files.lock import FileInUseError, alone_with
-from interplay.files.mapped_words import MappedWords
 from interplay.files.types import Check
-from interplay.files.whole_file import is_special, one_line, real_path
+from interplay.files.whole_file import FileInUseError, alone_with, is_special, one_line, real_path
 from interplay.search.engines.base import SearchInterrupted, TileShape
 from interplay.search.engines.routing import SearcherCounts, are_counts
 

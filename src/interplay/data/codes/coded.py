@@ -13,11 +13,10 @@ from interplay.base.arrays import BitPlanes, BoolArray, CodeBlocks, DiscreteCode
 from interplay.base.checks import naming_argument
 from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coder import Coder, Discrete, make_coder
-from interplay.data.codes.planes import make_bit_planes
+from interplay.data.codes.planes import MappedWords, make_bit_planes
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import Target
 from interplay.data.study.table import Table
-from interplay.files.mapped_words import MappedWords
 
 if TYPE_CHECKING:
     from interplay.search.settings import SearchSettings
