@@ -7,7 +7,7 @@ import pytest
 import interplay
 from interplay.ask.interaction.task import check_interactions
 from interplay.ask.selection.task import check_selection
-from interplay.base.calls import HOW, checked, taken_by
+from interplay.base.arguments import HOW, checked, taken_by
 from interplay.search.settings import check_search_settings
 
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from interplay.base.interrupts import noticing_interrupts
+from interplay.base.jobs import noticing_interrupts
 from interplay.search.engines.cuda import engine as cuda_engine
 
 

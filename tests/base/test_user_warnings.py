@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import interplay
-from interplay.base import user_warnings
+from interplay.base import checks
 from interplay.compat import get_suggested_range
 from interplay.io import read_data
 
@@ -93,12 +93,12 @@ def test_of_a_checkpoint_that_is_resumed_from_the_one_before(X, y, tmp_path: Pat
 
 def within_package(name: str, source: str, **names):
     """Compile a function as if it stood in the package."""
-    exec(compile(source, str(Path(user_warnings.__file__).with_name("any.py")), "exec"), names)
+    exec(compile(source, str(Path(checks.__file__).with_name("any.py")), "exec"), names)
     return names[name]
 
 
 def test_frames_of_others_between_those_of_the_package_are_passed_over() -> None:
-    inner = within_package("inner", "def inner():\n    yield warn('said')\n", warn=user_warnings.warn)
+    inner = within_package("inner", "def inner():\n    yield warn('said')\n", warn=checks.warn)
     managed = contextmanager(inner)
 
     @wraps(managed)
@@ -115,10 +115,10 @@ def test_frames_of_others_between_those_of_the_package_are_passed_over() -> None
 
 def test_the_category() -> None:
     with pytest.warns(interplay.FewSamplesWarning, match="few"):
-        user_warnings.warn("few", interplay.FewSamplesWarning)
+        checks.warn("few", interplay.FewSamplesWarning)
 
 
 def test_no_other_way_to_warn() -> None:
     package = Path(interplay.__file__).parent
     others = [path for path in package.rglob("*.py") if "stacklevel" in path.read_text(encoding="utf-8")]
-    assert others == [Path(user_warnings.__file__)]
+    assert others == [Path(checks.__file__)]

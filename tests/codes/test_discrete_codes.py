@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import reference
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
-from interplay.base.mersenne_twister import first_draws
-from interplay.base.seeds import Purpose, random_stream, resolve_seed
+from interplay.base.seeds import Purpose, first_draws, random_stream, resolve_seed
 from interplay.data.codes.coder import discretize, make_coder, resolve_range, suggest_range
 from interplay.data.study.table import as_table
 from shared_data import SHARED, needs_shared

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from interplay.base.problems import ProblemsError
+from interplay.base.checks import ProblemsError
 
 #: A case that computes for longer searches what it should have refused. One that waits for longer hangs.
 CPU_SECONDS = 30

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import reference
-from interplay.base.chi_squared import chi2_tail
+from interplay.base.tails import chi2_tail
 from interplay.infer.conditional_test import conditional_log_p
 from interplay.infer.margin_tables import class_pseudocounts, listed_null, matched_null, table_gains
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from scipy.special import betaln
 
-from interplay.base.beta_tail import log_beta_cdf, log_f_tail
+from interplay.base.tails import log_beta_cdf, log_f_tail
 from interplay.infer import drawn_levels
 from interplay.infer.correlation_test import (
     NumberTarget,

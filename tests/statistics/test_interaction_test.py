@@ -12,7 +12,7 @@ from scipy import stats
 
 import interplay
 import reference
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.infer.interaction import exact_p_value
 from interplay.infer.interaction.bootstrap import drawn_g2
 from interplay.infer.interaction.effect import adjusted_residuals, interaction_log_odds

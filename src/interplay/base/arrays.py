@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.files.types import Check
 
 FloatArray = npt.NDArray[np.float64]

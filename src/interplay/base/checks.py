@@ -1,4 +1,4 @@
-"""Checks of arguments, and the one style in which they complain.
+"""Checks of arguments, problems of data and warnings, and the one style in which they complain.
 
 Every message names the argument, says what was wrong with it and what to do.
 """
@@ -9,16 +9,19 @@ import math
 import numbers
 import operator
 import os
+import re
 import reprlib
-from collections.abc import Collection, Iterable, Iterator
+import sys
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from interplay.base.install_hint import install_command
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 80  # a name should be seen in full
@@ -183,3 +186,104 @@ def check_numbers(name: str, values: Any, shape: tuple[int | None, ...]) -> npt.
     if any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         raise ValueError(f"{name} must be of shape {shape}, not {array.shape}")
     return array
+
+
+#: How packages are installed by the program that installed interplay.
+_COMMANDS = {"uv": "uv pip install", "conda": "conda install -c conda-forge", "mamba": "mamba install -c conda-forge"}
+_PIP = "python -m pip install"
+
+
+def install_command(package: str, extra: str) -> str:
+    """Return the command that installs a package, in the versions that an extra asks for.
+
+    It names packages, not ``interplay[extra]``: interplay may come from a checkout, a wheel or another channel, where
+    no index knows it by that name.
+
+    Examples
+    --------
+    >>> install_command("no-such-package", "no-such-extra")
+    'python -m pip install no-such-package'
+    """
+    try:
+        ours = metadata.distribution("interplay")
+    except metadata.PackageNotFoundError:  # imported from a folder
+        return f"{_PIP} {package.lower()}"
+    command = _COMMANDS.get((ours.read_text("INSTALLER") or "").strip(), _PIP)
+    wanted = re.compile(rf"""extra\s*==\s*["']{re.escape(extra)}["']""")
+    needed = [line.partition(";")[0].strip() for line in ours.requires or () if wanted.search(line)]
+    own = [entry for entry in needed if re.match(rf"{re.escape(package)}\b", entry, re.IGNORECASE)]
+    return " ".join([command, *(_quoted(entry) for entry in own or needed or [package.lower()])])
+
+
+def _quoted(requirement: str) -> str:
+    """Quote a requirement that a shell would read otherwise."""
+    return f'"{requirement}"' if re.search(r"[<>=\[\]]", requirement) else requirement
+
+
+class Problem(NamedTuple):
+    """One problem in words, and arguments that accept it: ``{"missing": "level"}``, ``{"drop": ["name"]}``."""
+
+    message: str
+    accepting: Mapping[str, Any]
+
+
+class ProblemsError(ValueError):
+    """One or more problems of the data, in one message.
+
+    Examples
+    --------
+    >>> gaps, text = Problem("X has gaps", {"missing": "level"}), Problem("'name' has 300 levels", {"drop": ["name"]})
+    >>> print(ProblemsError([gaps]))
+    X has gaps
+    >>> print(ProblemsError([gaps, text]))
+    2 problems: (1) X has gaps; (2) 'name' has 300 levels
+    >>> ProblemsError([gaps, text]).accepting()
+    {'missing': 'level', 'drop': ['name']}
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        numbered = [f"({number}) {problem.message}" for number, problem in enumerate(self.problems, 1)]
+        one = self.problems[0].message
+        super().__init__(one if len(numbered) == 1 else f"{len(numbered)} problems: {'; '.join(numbered)}")
+
+    def __reduce__(self) -> tuple[type[ProblemsError], tuple[tuple[Problem, ...]]]:
+        return ProblemsError, (self.problems,)  # exceptions come back from other processes by their arguments
+
+    def accepting(self) -> dict[str, Any]:
+        """Return the arguments that accept all problems; lists of columns are joined."""
+        arguments: dict[str, Any] = {}
+        for problem in self.problems:
+            arguments = joined(arguments, problem.accepting)
+        return arguments
+
+
+def joined(arguments: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both sets of arguments; lists that both have are joined.
+
+    Examples
+    --------
+    >>> joined({"drop": ["a"], "missing": "error"}, {"drop": ["b"], "missing": "level"})
+    {'drop': ['a', 'b'], 'missing': 'level'}
+    """
+    lists = {name: [*arguments[name], *entry] for name, entry in more.items() if isinstance(arguments.get(name), list)}
+    return {**arguments, **more, **lists}
+
+
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, and name the line that called the package.
+
+    This line is that of the caller of the outermost frame of the package. Frames of other packages may stand between
+    those of this package: a decorator of scikit-learn, or contextlib's, whose generator is a function of ours.
+    """
+    frame: FrameType | None = sys._getframe()
+    depth = level = 0
+    while frame is not None:
+        depth += 1
+        if frame.f_code.co_filename.startswith(_PACKAGE):
+            level = depth
+        frame = frame.f_back
+    warnings.warn(message, category, stacklevel=level + 1)

@@ -1,4 +1,11 @@
-"""random_state, in any of its forms, as one 32-bit seed; and streams of random numbers that follow from a seed."""
+"""random_state, in any of its forms, as one 32-bit seed; and streams of random numbers that follow from a seed.
+
+First draws of many MT19937 generators at once.
+
+Every (variable, discretisation) pair has a generator of its own, of which only the first few draws are used. Making
+them one by one costs about 10 microseconds each, most of it in filling 624 words of state; here the fill runs over
+many seeds together, one NumPy operation per word, and stops at the last word that the wanted draws need.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +14,7 @@ import operator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.base.checks import shown
 
@@ -60,3 +68,72 @@ def random_stream(seed: int, purpose: Purpose, number: int = 0) -> np.random.Ran
     """
     key = np.array([(int(purpose) << 32) | seed, number], dtype=np.uint64)
     return np.random.RandomState(np.random.Philox(key=key))
+
+
+STATE_WORDS = 624
+SHIFT_WORDS = 397
+
+#: Seeds handled together: the rows of the state stay in the cache, and NumPy's cost per call is spread.
+SEEDS_PER_CHUNK = 4096
+
+_FILL = np.uint32(1812433253)
+_UPPER_BIT = np.uint32(0x80000000)
+_LOWER_BITS = np.uint32(0x7FFFFFFF)
+_TWIST = np.uint32(0x9908B0DF)
+_ONE = np.uint32(1)
+
+Uint32Array = npt.NDArray[np.uint32]
+
+
+def first_draws(seeds: Uint32Array, n_draws: int) -> Uint32Array:
+    """Return the first 32-bit draws of one MT19937 per seed.
+
+    Parameters
+    ----------
+    seeds : (n_seeds,) uint32
+        Seeds, in the sense of C++ ``std::mt19937(seed)`` and ``numpy.random.RandomState(seed)``.
+    n_draws : int
+        Draws per generator, 1 to 624.
+
+    Returns
+    -------
+    (n_draws, n_seeds) uint32
+    """
+    if not 1 <= n_draws <= STATE_WORDS:
+        raise ValueError(f"n_draws must be from 1 to {STATE_WORDS}, not {n_draws}")
+    seeds = np.ascontiguousarray(seeds, dtype=np.uint32)
+    draws = np.empty((n_draws, len(seeds)), dtype=np.uint32)
+    for start in range(0, len(seeds), SEEDS_PER_CHUNK):
+        chunk = slice(start, start + SEEDS_PER_CHUNK)
+        state = _filled_state(seeds[chunk], min(STATE_WORDS, SHIFT_WORDS + n_draws))
+        for k in range(n_draws):
+            _twist_word(state, k)
+        draws[:, chunk] = _tempered(state[:n_draws])
+    return draws
+
+
+def _filled_state(seeds: Uint32Array, n_words: int) -> Uint32Array:
+    """Fill the first `n_words` words of the state: word i = FILL * (w ^ (w >> 30)) + i, w the word before."""
+    state = np.empty((n_words, len(seeds)), dtype=np.uint32)
+    state[0] = seeds
+    for i in range(1, n_words):
+        word = state[i]
+        np.right_shift(state[i - 1], np.uint32(30), out=word)
+        np.bitwise_xor(word, state[i - 1], out=word)
+        np.multiply(word, _FILL, out=word)
+        np.add(word, np.uint32(i), out=word)
+    return state
+
+
+def _twist_word(state: Uint32Array, k: int) -> None:
+    """Replace word k by its successor; words before k have already been replaced."""
+    mixed = (state[k] & _UPPER_BIT) | (state[(k + 1) % STATE_WORDS] & _LOWER_BITS)
+    state[k] = state[(k + SHIFT_WORDS) % STATE_WORDS] ^ (mixed >> _ONE) ^ ((mixed & _ONE) * _TWIST)
+
+
+def _tempered(words: Uint32Array) -> Uint32Array:
+    y = words ^ (words >> np.uint32(11))
+    y ^= (y << np.uint32(7)) & np.uint32(0x9D2C5680)
+    y ^= (y << np.uint32(15)) & np.uint32(0xEFC60000)
+    y ^= y >> np.uint32(18)
+    return y

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS
-from interplay.base.checks import check_int, check_real
-from interplay.base.user_warnings import warn
+from interplay.base.checks import check_int, check_real, warn
 from interplay.compat.arguments import check_seed
 from interplay.data.codes.coder import make_coder
 from interplay.data.study.rank_thresholds import NARROW_RANGE, suggest_range

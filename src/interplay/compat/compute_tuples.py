@@ -13,9 +13,8 @@ import numpy.typing as npt
 from interplay.ask.tuples.call import make_source
 from interplay.ask.tuples.listing import Listing, value_matrix, whole_table
 from interplay.ask.tuples.source import TupleSource
-from interplay.base.arguments import described_by
+from interplay.base.arguments import described_by, taken_by
 from interplay.base.arrays import FloatArray
-from interplay.base.calls import taken_by
 from interplay.base.checks import check_int, check_real, shown
 from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_TUPLES
 from interplay.compat.max_gains import asked_for_tuples, codes_of_same_levels, search_settings

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arguments import described_by
+from interplay.base.arguments import described_by, taken_by
 from interplay.base.arrays import MAX_LEVELS, DiscreteCodes, FloatArray, MaxGains
-from interplay.base.calls import taken_by
 from interplay.base.checks import check_int, check_list, check_real
 from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_MAXIMA, check_seed
 from interplay.compat.codes import range_for_test

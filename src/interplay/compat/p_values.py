@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray
-from interplay.base.checks import check_int, check_numbers
-from interplay.base.user_warnings import warn
+from interplay.base.checks import check_int, check_numbers, warn
 from interplay.infer.lsq_fit import Bounds, check_bounds, fit_lsq
 from interplay.infer.null_fit import MIN_REFERENCE_VARIABLES, fit_null
 

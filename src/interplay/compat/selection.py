@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arguments import described_by
+from interplay.base.arguments import described_by, taken_by
 from interplay.base.arrays import MAX_CONTRAST
-from interplay.base.calls import taken_by
 from interplay.base.checks import check_choice, check_int, check_real
-from interplay.base.chi_squared import chi2_tail
+from interplay.base.tails import chi2_tail
 from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA
 from interplay.compat.contrast import gen_contrast_variables
 from interplay.compat.max_gains import search_settings, searched_gains

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray
-from interplay.base.checks import check_path
-from interplay.base.user_warnings import warn
+from interplay.base.checks import check_path, warn
 from interplay.files.whole_file import whole_file
 
 ShortArray = npt.NDArray[np.int16]

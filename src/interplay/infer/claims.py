@@ -26,8 +26,8 @@ from functools import cached_property, partial
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, numbered
-from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.seeds import Purpose, random_stream
+from interplay.base.tails import log_chi2_tail
 from interplay.data.models.linear import cell_columns
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import NothingLeft

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.chi_squared import chi2_of_log_tail, log_chi2_tail
+from interplay.base.tails import chi2_of_log_tail, log_chi2_tail
 
 
 class FixedEffect(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.infer.margin_tables import (
     CellTerms,
     GainNull,

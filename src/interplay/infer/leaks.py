@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, IntArray, numbered
-from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.ranks import mid_ranks
+from interplay.base.tails import log_chi2_tail
 
 if TYPE_CHECKING:
     from interplay.data.codes.tuple_counts import TupleCounts

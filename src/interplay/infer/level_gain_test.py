@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.beta_tail import log_beta_cdf
+from interplay.base.tails import log_beta_cdf
 from interplay.infer.correlation_test import NumberTarget, level_correlation_log_p
 from interplay.infer.drawn_levels import DrawnLevels
 

@@ -131,7 +131,7 @@ class GammaNull:
 
     def log_p(self, observed: FloatArray) -> FloatArray:
         """Return ln P(gain ≥ observed)."""
-        from interplay.base.chi_squared import log_chi2_tail
+        from interplay.base.tails import log_chi2_tail
 
         return log_chi2_tail(2 * np.maximum(observed, 0.0) / self.scale, 2 * self.shape)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import needing
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.files.types import Check
 from interplay.infer.p_values import CHI2_PER_UNIT, NullTail, chi2_statistic, with_df
 from interplay.infer.shape_posterior import ShapePosterior

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import MAX_LEVELS, FloatArray
 from interplay.base.checks import check_choice, check_flag, check_int
-from interplay.base.chi_squared import chi2_tail
+from interplay.base.tails import chi2_tail
 from interplay.infer.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE, FittedNull
 from interplay.infer.lsq_fit import MIN_REFERENCE_VARIABLES, check_bounds
 from interplay.infer.null_distribution import MODES, NullFit

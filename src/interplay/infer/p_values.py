@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_numbers, check_real, shown
-from interplay.base.chi_squared import chi2_tail, log_chi2_cdf, log_chi2_tail
+from interplay.base.tails import chi2_tail, log_chi2_cdf, log_chi2_tail
 from interplay.infer.shape_posterior import ShapePosterior
 
 #: Doubled nats below this count as this: a gain of 0 (or a little below, by rounding) has a tail probability near 1.

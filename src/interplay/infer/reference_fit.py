@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import FloatArray
-from interplay.base.chi_squared import chi2_tail
+from interplay.base.checks import warn
 from interplay.base.ranks import kolmogorov_tail
-from interplay.base.user_warnings import warn
+from interplay.base.tails import chi2_tail
 from interplay.infer.likelihood_fit import LIKELIHOOD_FITS, FittedNull, fit_likelihood
 from interplay.infer.lsq_fit import MIN_REFERENCE_VARIABLES, Bounds, LsqFit, fit_lsq
 from interplay.infer.p_values import NullTail, log_hazard

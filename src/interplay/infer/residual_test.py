@@ -23,8 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.beta_tail import log_beta_cdf, log_f_tail
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_beta_cdf, log_chi2_tail, log_f_tail
 from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.infer.residual_tail import ResidualTail
 from interplay.infer.score_test import Moments

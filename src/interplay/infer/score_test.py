@@ -21,8 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.base.beta_tail import log_beta_cdf
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_beta_cdf, log_chi2_tail
 
 #: A skewness below this makes no difference to a p-value.
 _MIN_SKEWNESS = 1e-3

@@ -22,7 +22,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.beta_tail import log_beta_cdf
+from interplay.base.tails import log_beta_cdf
 from interplay.files.types import Check
 from interplay.infer.given_test import centred_within
 

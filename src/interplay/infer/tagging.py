@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.data.models.linear import independent_places
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import Fitted

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from interplay.base.arrays import FloatArray
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.infer.null_distribution import NullFit
 from interplay.infer.p_values import CHI2_PER_UNIT
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.base.arrays import BoolArray, IntArray
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.data.study.outcomes.words import WORDS, Words
 from interplay.infer.interaction.tuple_tests import TupleTests
 

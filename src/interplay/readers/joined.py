@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.base.arrays import IntArray
-from interplay.base.checks import shown
-from interplay.base.user_warnings import warn
+from interplay.base.checks import shown, warn
 from interplay.data.study.subsets import ColumnSubset, RowSubset
 from interplay.data.study.table import Table, as_table
 from interplay.readers.header import id_column

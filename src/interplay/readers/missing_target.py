@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import IntArray
-from interplay.base.checks import check_choice, check_int, shown
-from interplay.base.problems import Problem, ProblemsError
-from interplay.base.user_warnings import warn
+from interplay.base.checks import Problem, ProblemsError, check_choice, check_int, shown, warn
 from interplay.data.study.columns import Column, ColumnKind, decision_column
 from interplay.data.study.subsets import RowSubset
 from interplay.data.study.table import SAMPLES_LEFT_OUT, Table, as_table

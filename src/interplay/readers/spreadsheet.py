@@ -7,9 +7,8 @@ import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from interplay.base.checks import check_choice, needing, reading
+from interplay.base.checks import check_choice, needing, reading, warn
 from interplay.base.checks import shown as shown_value
-from interplay.base.user_warnings import warn
 from interplay.readers.header import check_names_apart, checked_names, unread_columns
 from interplay.readers.na_values import NaValues
 from interplay.readers.written_numbers import WrittenNumbers

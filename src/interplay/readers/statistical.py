@@ -13,8 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from interplay.base.checks import needing, reading, shown
-from interplay.base.user_warnings import warn
+from interplay.base.checks import needing, reading, shown, warn
 from interplay.readers.header import unread_columns
 from interplay.readers.na_values import NaValues
 from interplay.readers.written_numbers import WrittenNumbers, first_listed

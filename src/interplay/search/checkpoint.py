@@ -15,8 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
-from interplay.base.checks import check_path, check_real
-from interplay.base.user_warnings import warn
+from interplay.base.checks import check_path, check_real, warn
 from interplay.data.codes.planes import MappedWords
 from interplay.files.archive import DamagedFile, FileFormat, read_undamaged, write_archive
 from interplay.files.types import Check

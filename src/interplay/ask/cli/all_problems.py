@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from interplay.base.problems import Problem, ProblemsError, joined
+from interplay.base.checks import Problem, ProblemsError, joined
 from interplay.files.whole_file import is_special
 
 #: So many problems are looked for, one after the other.

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from interplay.ask.cli.words import as_options, in_options
-from interplay.base.problems import ProblemsError
+from interplay.base.checks import ProblemsError
 from interplay.files.whole_file import one_line
 from interplay.search.engines.base import SearchInterrupted
 

@@ -10,7 +10,7 @@ import numpy as np
 from interplay.ask.estimators.input import collected, refuse_fit_params, refuse_name, refuse_tables_of_files
 from interplay.base.arguments import ARGUMENTS, arguments_in
 from interplay.base.arrays import IntArray
-from interplay.base.user_warnings import warn
+from interplay.base.checks import warn
 from interplay.data.study.columns import ColumnKind, decision_column
 from interplay.data.study.covariates import make_covariates
 from interplay.data.study.groups import Groups, make_groups

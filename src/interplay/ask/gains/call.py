@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arguments import ARGUMENTS, described_by
+from interplay.base.arguments import ARGUMENTS, described_by, taken_by
 from interplay.base.arrays import IntArray, MaxGains
-from interplay.base.calls import taken_by
 from interplay.base.progress import Progress, check_progress
 from interplay.data.codes.coded import code_comparison
 from interplay.data.codes.coder import Discrete
@@ -105,7 +104,7 @@ def max_information_gain(
     >>> pairs.tuples[1]
     array([1, 4])
     """
-    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
+    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
     study = make_study(X, y, strata=strata, decision=decision, decision_divisions=decision_divisions, scale=scale)
     (comparison,) = study.comparisons()
     kept = as_checkpoint(checkpoint)

@@ -10,8 +10,7 @@ from interplay.ask.interaction.by_chromosome import find_by_chromosome
 from interplay.ask.interaction.find import find_interactions
 from interplay.ask.interaction.in_groups import find_in_groups
 from interplay.ask.interaction.task import check_interactions
-from interplay.base.arguments import ARGUMENTS, described_by
-from interplay.base.calls import checked
+from interplay.base.arguments import ARGUMENTS, checked, described_by
 from interplay.base.progress import Progress, check_progress
 from interplay.data.codes.coder import Discrete
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
@@ -201,7 +200,7 @@ def interactions(
     >>> found.significant
     [('x4', 'x7')]
     """
-    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
+    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
     kept = as_checkpoint(checkpoint)
     if random_state is None and kept is not None:
         arguments["random_state"] = kept.seed

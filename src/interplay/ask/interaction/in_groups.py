@@ -23,8 +23,8 @@ from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import Tables, log_p_of, make_tuple_tests, tuple_tables
 from interplay.ask.relabelings import about_relabelings, allowed_relabelings, permuted_outcomes
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.base.chi_squared import chi2_of_log_tail
 from interplay.base.progress import Progress, ShowDone, part, show_progress
+from interplay.base.tails import chi2_of_log_tail
 from interplay.data.codes.coded import CodedComparison, code_comparison
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import Target

@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.ask.interaction.task import InteractionTask
 from interplay.base.arrays import IntArray
-from interplay.base.user_warnings import warn
+from interplay.base.checks import warn
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.infer.interaction.null_model import n_null_columns

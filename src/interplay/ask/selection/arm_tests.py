@@ -10,7 +10,7 @@ import numpy as np
 from interplay.ask.selection.runs import SearchedRun
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.infer.arm_p_values import ArmPValues, arm_names
 from interplay.infer.arms import FIT_OF_SYNERGIES, ArmTest, tests_of
 from interplay.infer.null_fit import NullFit, fit_null

@@ -15,8 +15,7 @@ from interplay.ask.selection.runs import search_selection
 from interplay.ask.selection.significance import selection_from
 from interplay.ask.selection.stability import check_halves, search_halves
 from interplay.ask.selection.task import check_selection
-from interplay.base.arguments import described_by
-from interplay.base.calls import checked
+from interplay.base.arguments import checked, described_by
 from interplay.base.progress import Progress
 from interplay.data.codes.coder import Discrete
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, handing_over
@@ -91,7 +90,7 @@ def select(
     >>> result.table.loc[3, ["found", "partners"]].to_list()
     ['in pairs', ('x11',)]
     """
-    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
+    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
     started = time.perf_counter()
     kept = as_checkpoint(checkpoint)
     if random_state is None and kept is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import IntArray
-from interplay.base.user_warnings import warn
+from interplay.base.checks import warn
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.data.study.columns import ColumnKind, decision_column
 from interplay.data.study.comparisons import Comparison

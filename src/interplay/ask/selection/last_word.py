@@ -16,7 +16,7 @@ import numpy as np
 
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.coded import CodedComparison, CodedStudy
 from interplay.data.codes.rank_scores import RankScores
 from interplay.data.models.linear import cell_columns

@@ -13,9 +13,8 @@ from interplay.ask.tuples.listing import Listing, best_table, value_matrix, whol
 from interplay.ask.tuples.parquet_rows import check_out
 from interplay.ask.tuples.source import TupleSource
 from interplay.ask.tuples.table import TupleTable
-from interplay.base.arguments import ARGUMENTS, described_by
+from interplay.base.arguments import ARGUMENTS, described_by, taken_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.base.calls import taken_by
 from interplay.base.checks import check_choice, check_flag, check_int, check_real
 from interplay.base.progress import check_progress
 from interplay.data.codes.coded import CodedComparison, code_comparison
@@ -166,7 +165,7 @@ def interesting_tuples(
     >>> interplay.interesting_tuples(X, stat="MI", as_matrix=True).shape
     (6, 6)
     """
-    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
+    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
     study = make_study(X, y, decision=decision, decision_divisions=decision_divisions, scale=scale, needs_outcome=False)
     (comparison,), table = study.comparisons(), study.table
     dimensions = check_int("dimensions", dimensions, low=2)

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from interplay.base.arrays import MAX_LEVELS, BoolArray, IntArray
-from interplay.base.checks import shown
-from interplay.base.problems import Problem
-from interplay.base.user_warnings import warn
+from interplay.base.checks import Problem, shown, warn
 from interplay.data.study.columns import ColumnKind
 from interplay.data.study.table import Table
 

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from interplay import _core
 from interplay.base.arrays import COMPILED_TYPES, MAX_LEVELS, BoolArray, FloatArray, IntArray
-from interplay.base.checks import shown
+from interplay.base.checks import ProblemsError, shown
 from interplay.base.jobs import map_in_threads
-from interplay.base.problems import ProblemsError
 from interplay.base.seeds import Purpose, random_stream
 from interplay.data.codes.column_problems import column_problems
 from interplay.data.study.columns import FEW_VALUES, ColumnKind

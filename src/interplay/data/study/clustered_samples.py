@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, numbered
-from interplay.base.checks import shown
-from interplay.base.user_warnings import warn
+from interplay.base.checks import shown, warn
 from interplay.data.study.columns import ColumnKind, decision_column
 from interplay.data.study.identifiers import are_subjects, find_subjects, names_subjects
 from interplay.data.study.outcomes.targets import Target

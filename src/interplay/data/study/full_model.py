@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.beta_tail import log_f_tail
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail, log_f_tail
 from interplay.data.models.linear import independent_places
 from interplay.data.study.design import Design
 from interplay.data.study.outcomes.outcome import Coefficients, Fits, NothingLeft, Outcome

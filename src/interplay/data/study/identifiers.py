@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import IntArray, numbered
-from interplay.base.checks import shown
-from interplay.base.user_warnings import warn
+from interplay.base.checks import shown, warn
 from interplay.data.study.columns import ColumnKind
 from interplay.data.study.table import Table
 

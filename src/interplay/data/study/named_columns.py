@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import MAX_LEVELS
-from interplay.base.checks import shown
+from interplay.base.checks import shown, warn
 from interplay.base.text import name_among
-from interplay.base.user_warnings import warn
 from interplay.data.study.columns import Column, decision_column
 from interplay.data.study.subsets import ColumnSubset
 from interplay.data.study.table import Table, as_table

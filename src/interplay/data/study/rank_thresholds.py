@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS, FloatArray, IntArray
-from interplay.base.checks import check_int, check_real
-from interplay.base.mersenne_twister import first_draws
-from interplay.base.user_warnings import warn
+from interplay.base.checks import check_int, check_real, warn
+from interplay.base.seeds import first_draws
 
 #: Below this, the discretisations are so alike that repeating them gains little.
 NARROW_RANGE = 0.25

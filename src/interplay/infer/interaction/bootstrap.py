@@ -21,8 +21,8 @@ import numpy as np
 
 from interplay import _core
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.chi_squared import log_chi2_tail
 from interplay.base.jobs import map_in_threads
+from interplay.base.tails import log_chi2_tail
 from interplay.infer.interaction.null_model import n_null_columns
 from interplay.infer.interaction.proportional_fit import fit_proportionally
 from interplay.infer.interaction.quick_fit import MAX_SWEEPS, TOLERANCE, quick_fit

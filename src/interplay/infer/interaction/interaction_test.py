@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, check_real
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.infer.interaction.bootstrap import N_BOOTSTRAP, drawn_g2
 from interplay.infer.interaction.effect import (
     LargestResidual,

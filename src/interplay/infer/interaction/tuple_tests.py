@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.data.study.outcomes.words import WORDS, Words
 from interplay.files.types import Check
 from interplay.infer.interaction.additive_effect import class_scale_words

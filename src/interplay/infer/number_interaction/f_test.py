@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.beta_tail import log_f_tail
+from interplay.base.tails import log_f_tail
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
 from interplay.infer.number_interaction.cell_moments import CellMoments
 from interplay.infer.number_interaction.departure import departure, departure_at_most

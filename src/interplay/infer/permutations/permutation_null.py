@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray, MaxGains
-from interplay.base.chi_squared import chi2_tail, log_chi2_tail
+from interplay.base.tails import chi2_tail, log_chi2_tail
 from interplay.infer.null_distribution import NullFit
 from interplay.infer.p_values import CHI2_PER_UNIT, chi2_statistic, with_df
 from interplay.infer.permutations.step_down import StepDown, comparable_gains

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from interplay.base.user_warnings import warn
+from interplay.base.checks import warn
 from interplay.infer.permutations.blocks import WholeGroups
 from interplay.infer.permutations.exchangeability import Exchangeability
 

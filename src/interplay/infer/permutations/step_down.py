@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.infer.p_values import CHI2_PER_UNIT
 
 #: Statistics this close, relative to their size, are equal: those of relabelings that only rename the classes are.

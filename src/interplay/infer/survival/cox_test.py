@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray
-from interplay.base.chi_squared import chi2_tail
+from interplay.base.tails import chi2_tail
 from interplay.data.models.cox import CoxFit, fit_in_risk_sets
 from interplay.data.models.risk_sets import RiskSets
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray
-from interplay.base.chi_squared import chi2_tail
 from interplay.base.jobs import map_in_threads, one_blas_thread
+from interplay.base.tails import chi2_tail
 from interplay.data.models.cox import fit_cox
 from interplay.infer.survival.concordance import concordance
 from interplay.infer.survival.cox_test import hazard_ratios

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, IntArray
-from interplay.base.checks import check_choice, shown
-from interplay.base.user_warnings import warn
+from interplay.base.checks import check_choice, shown, warn
 from interplay.readers.genotypes.chromosomes import NOT_TWICE, plain_name, regions_of
 from interplay.readers.genotypes.variants import Variants
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.checks import check_file, shown
-from interplay.base.user_warnings import warn
+from interplay.base.checks import check_file, shown, warn
 from interplay.readers.genotypes.words import read_words
 from interplay.readers.sample_names import SampleNames, matched_places
 

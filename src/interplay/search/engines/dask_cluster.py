@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.interrupts import Interrupts, noticing_interrupts
-from interplay.base.user_warnings import warn
+from interplay.base.checks import warn
+from interplay.base.jobs import Interrupts, noticing_interrupts
 
 #: Attempts to send data, with pauses that double: a leaving worker makes them fail until the scheduler knows that it is
 #: gone.

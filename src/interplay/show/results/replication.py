@@ -12,8 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from interplay.base.arrays import IntArray
-from interplay.base.checks import check_choice, shown
-from interplay.base.user_warnings import warn
+from interplay.base.checks import check_choice, shown, warn
 from interplay.data.codes.cuts import NO_LEVEL
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.data.study.covariates import make_covariates

@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_choice, check_int
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.files.types import Check
 from interplay.infer.interaction.tuple_tests import TupleTests

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.checks import check_flag, check_int, check_real, naming_argument, shown
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.checks import check_flag, check_int, check_real, naming_argument, shown, warn
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
-from interplay.base.user_warnings import warn
+from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.cuts import NO_LEVEL, VariableCuts
 from interplay.data.models.splines import spline_columns
 from interplay.data.study.full_model import FullModel

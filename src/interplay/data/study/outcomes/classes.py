@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, numbered
-from interplay.base.checks import check_choice, check_encodable, check_int, shown
-from interplay.base.user_warnings import warn
+from interplay.base.checks import check_choice, check_encodable, check_int, shown, warn
 from interplay.data.models.classes import class_likelihood, class_likelihood_ratio, fit_classes
 from interplay.data.study.columns import (
     EXACT_FLOAT_LIMIT,

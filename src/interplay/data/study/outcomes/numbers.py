@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, in_unit
-from interplay.base.beta_tail import log_f_tail
 from interplay.base.checks import check_choice, shown
-from interplay.base.chi_squared import chi2_of_log_tail
+from interplay.base.tails import chi2_of_log_tail, log_f_tail
 from interplay.data.models.linear import fit_linear, independent_columns, independent_places
 from interplay.data.study.columns import ColumnKind, check_length, decision_column
 from interplay.data.study.design import Design

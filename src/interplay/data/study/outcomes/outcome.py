@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.chi_squared import log_chi2_tail
+from interplay.base.tails import log_chi2_tail
 from interplay.data.study.design import Design
 from interplay.data.study.outcomes.targets import ResidualModel, ScoreTarget, Target
 from interplay.data.study.outcomes.words import Words

@@ -13,10 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, in_unit, numbered
-from interplay.base.checks import shown
-from interplay.base.chi_squared import chi2_tail
+from interplay.base.checks import shown, warn
 from interplay.base.ranks import normal_scores
-from interplay.base.user_warnings import warn
+from interplay.base.tails import chi2_tail
 from interplay.data.study.outcomes.words import CLASSES, NUMBERS, Words
 from interplay.data.study.strata import Strata
 

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.base.beta_tail import log_f_tail
-from interplay.base.checks import shown
-from interplay.base.user_warnings import warn
+from interplay.base.checks import shown, warn
+from interplay.base.tails import log_f_tail
 from interplay.data.models.cox import fit_in_risk_sets, martingale_residuals, sandwich_covariance
 from interplay.data.models.linear import with_dependent
 from interplay.data.models.risk_sets import RiskSets

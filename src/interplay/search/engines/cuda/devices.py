@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from threading import Thread
 from typing import Any
 
-from interplay.base.install_hint import install_command
+from interplay.base.checks import install_command
 from interplay.search.engines.cuda.kernel_loader import compiled
 from interplay.search.engines.cuda.kernels import default_counting
 

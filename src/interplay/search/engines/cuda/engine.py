@@ -15,10 +15,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, FloatArray, TupleRows, TupleTiles
-from interplay.base.checks import shown
-from interplay.base.interrupts import Interrupts, noticing_interrupts
+from interplay.base.checks import shown, warn
+from interplay.base.jobs import Interrupts, noticing_interrupts
 from interplay.base.progress import part
-from interplay.base.user_warnings import warn
 from interplay.search.engines.base import Engine, OnProgress, SearchInterrupted, SearchOptions, TileShape
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda.device_listing import DeviceListing, ListingChunks
