@@ -20,7 +20,7 @@ from interplay.data.study.number_texts import doubt_about_labels, stands_for_mis
 from interplay.data.study.table import as_table
 from interplay.io import read_data
 from interplay.readers.csv_table import read_csv
-from interplay.readers.written_dates import AmbiguousDatesError, read_dates
+from interplay.readers.text_column import AmbiguousDatesError, read_dates
 from interplay.show.report.methods import methods_paragraph
 
 N = 120

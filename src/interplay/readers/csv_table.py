@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from interplay.base.checks import check_choice
 from interplay.base.checks import shown as shown_value
 from interplay.data.study.number_texts import COMMA, POINT
-from interplay.readers.header import checked_names, fields, id_column, is_gene_table, unread_columns
+from interplay.readers.target_column import checked_names, fields, id_column, is_gene_table, unread_columns
 from interplay.readers.text_file import TextFile, readable
 from interplay.readers.written_numbers import WrittenNumbers
 

@@ -14,7 +14,7 @@ from interplay.base.checks import shown
 from interplay.data.study.subsets import ColumnSubset
 from interplay.data.study.table import Table, as_table
 from interplay.files.whole_file import is_special
-from interplay.readers.header import check_names_apart
+from interplay.readers.target_column import check_names_apart
 from interplay.readers.text_file import TextFile, readable
 
 #: Copies of the second strain's allele. C is "not A" and D "not B": dominant markers, which do not say how many.

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interplay.base.checks import needing, reading, shown, warn
-from interplay.readers.header import unread_columns
 from interplay.readers.na_values import NaValues
+from interplay.readers.target_column import unread_columns
 from interplay.readers.written_numbers import WrittenNumbers, first_listed
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import click
 from interplay.ask.cli.options import option
 from interplay.readers.file_formats import FORMATS
 from interplay.readers.genotypes.choice import MULTIALLELIC_CHOICES, SEX_CHROMOSOME_CHOICES
-from interplay.readers.missing_target import MISSING_TARGET_CHOICES
+from interplay.readers.target_column import MISSING_TARGET_CHOICES
 
 #: Options whose values go to `read_data` under the same names.
 DATA_OPTIONS = (
