@@ -5,17 +5,12 @@
     combine.py                results of studies    → Combined: `combine`, its arguments
     combined_interactions.py  tuples of studies     → fixed effects, heterogeneity, sums of χ²
     combined_variables.py     variables of studies  → Fisher's p-values; heterogeneity of effects
-    effect_scales.py          effects of variables  → scales on which they are averaged
 
     make_plan.py              a table, or definitions of columns → SitePlan    `plan_sites`
     plan.py                   SitePlan: sites, columns, classes, settings ↔ a text file
-    planned_column.py         levels or thresholds of a column, on which all sites agree
     site_data.py              plan + table of a site → codes, classes, tables of counts
     site_list.py              round one: tuples above the share of a site ↔ a text file    `list_at_site`
     site_counts.py            round two: counts of all listed tuples ↔ a text file         `count_at_site`
-    text_file.py              what these files have in common: header, lines, checksum
-    checked_counts.py         counts of all sites → checked against each other and the lists
-    pooled_tables.py          counts of all sites → tables with the site as a stratum
     combine_sites.py          these tables → Interactions, as of one table                  `combine_sites`
 
 With the site as a stratum, G² of a tuple is the sum of the sites' G². Where the sum reaches a threshold, one site

@@ -15,7 +15,7 @@ from interplay.infer.interaction.listed_p_values import adjust_listed
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE
 from interplay.show.results.combined import COMBINED_METHODS, Combined
 from interplay.show.results.interactions import Interactions
-from interplay.sites.effect_scales import REACH
+from interplay.sites.combined_variables import REACH
 
 
 def combined_interactions(read: Sequence[Interactions], studies: list[str], settings: dict[str, Any]) -> Combined:

@@ -13,8 +13,7 @@ from interplay.data.study.named_columns import take_named
 from interplay.data.study.outcomes.classes import decision_classes
 from interplay.data.study.outcomes.numbers import is_number
 from interplay.data.study.table import Table
-from interplay.sites.plan import MISSING_AT_SITES, SitePlan, checked_plan
-from interplay.sites.planned_column import PlannedColumn, column_of_levels, cut_column
+from interplay.sites.plan import MISSING_AT_SITES, PlannedColumn, SitePlan, checked_plan, column_of_levels, cut_column
 
 
 def plan_sites(

@@ -16,8 +16,7 @@ from interplay.base.jobs import resolve_n_jobs
 from interplay.base.text import tuples_in_words
 from interplay.sites.plan import SitePlan, read_plan
 from interplay.sites.site_data import SiteData, make_site_data
-from interplay.sites.site_list import check_tuples, lines_for_plan, union_of
-from interplay.sites.text_file import names_in_lines, write_lines, written_name
+from interplay.sites.site_list import check_tuples, lines_for_plan, names_in_lines, union_of, write_lines, written_name
 
 KIND = "count file of a site"
 _HEADER: dict[str, type] = {
