@@ -19,7 +19,7 @@ import pytest
 import interplay
 import reference
 from interplay import compat
-from interplay.compat.contrast import _distinct, _Draws, _uniform
+from interplay.compat.selection import _distinct, _Draws, _uniform
 
 #: The older package's float32 error on gains of a few bits to a few hundred, N ≤ 2000.
 GAIN_TOLERANCE = 1e-3

@@ -12,7 +12,7 @@ import interplay
 from interplay import compat
 from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
 from interplay.base.arguments import ARGUMENTS, arguments_in, described_by, one_of
-from interplay.compat.arguments import COMPAT_ARGUMENTS
+from interplay.compat.codes import COMPAT_ARGUMENTS
 from interplay.data.codes.coder import MISSING_CHOICES
 from interplay.data.study.outcomes.classes import DECISION_CHOICES
 from interplay.infer.null_fit import FITS

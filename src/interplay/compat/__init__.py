@@ -43,16 +43,14 @@ The arguments have these new names:
 ``require_all_vars=True`` → ``require="all"``, ``ig_thr`` → ``min_gain``, ``stat_mode`` → ``stat``, ``return_matrix`` →
 ``as_matrix``, ``use_CUDA`` → ``engine``. Some messages use the new names.
 
-The functions are in max_gains.py, compute_tuples.py, p_values.py, selection.py, codes.py and contrast.py; arguments.py
+The functions are in max_gains.py, compute_tuples.py, selection.py and codes.py; codes.py
 describes their arguments and checks their seeds.
 """
 
 from interplay.compat.codes import discretize, get_suggested_range
 from interplay.compat.compute_tuples import StatMode, compute_tuples, compute_tuples_discrete
-from interplay.compat.contrast import gen_contrast_variables
 from interplay.compat.max_gains import compute_max_ig, compute_max_ig_discrete
-from interplay.compat.p_values import fit_p_value
-from interplay.compat.selection import run
+from interplay.compat.selection import fit_p_value, gen_contrast_variables, run
 
 __all__ = [
     "StatMode",

@@ -16,7 +16,7 @@ from interplay.ask.tuples.source import TupleSource
 from interplay.base.arguments import described_by, taken_by
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import check_int, check_real, shown
-from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_TUPLES
+from interplay.compat.codes import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_TUPLES
 from interplay.compat.max_gains import asked_for_tuples, codes_of_same_levels, search_settings
 from interplay.data.codes.coded import code_comparison
 from interplay.data.codes.planes import make_bit_planes

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from interplay.base.arguments import described_by, taken_by
 from interplay.base.arrays import MAX_LEVELS, DiscreteCodes, FloatArray, MaxGains
 from interplay.base.checks import check_int, check_list, check_real
-from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_MAXIMA, check_seed
-from interplay.compat.codes import range_for_test
+from interplay.compat.codes import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_MAXIMA, check_seed, range_for_test
 from interplay.data.codes.coded import code_comparison
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.comparisons import Comparison
