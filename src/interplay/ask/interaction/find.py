@@ -25,8 +25,8 @@ from interplay.base.arrays import IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, part, show_progress
 from interplay.data.codes.coded import CodedComparison, code_comparison
-from interplay.data.codes.column_problems import warn_of_empty
 from interplay.data.codes.cuts import outcome_cuts, variable_cuts
+from interplay.data.codes.survey import warn_of_empty
 from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.data.study.outcomes.times import Survival
 from interplay.infer.interaction.corrected_p_values import corrected_p_values

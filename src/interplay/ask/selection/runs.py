@@ -19,9 +19,9 @@ from interplay.base.arrays import FloatArray, MaxGains
 from interplay.base.progress import Progress, check_progress, part
 from interplay.data.codes.coded import CodedComparison, CodedStudy, coder_for
 from interplay.data.codes.coder import Coder
-from interplay.data.codes.column_problems import warn_of_empty
 from interplay.data.codes.contrast import contrast_table
 from interplay.data.codes.rank_scores import RankScores
+from interplay.data.codes.survey import warn_of_empty
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.files.types import Check

@@ -3,7 +3,6 @@
 ::
 
     survey.py         Table                → levels of every column: missing and distinct values, thresholds
-    column_problems.py  survey             → problems that the settings do not accept, all at once
     coder.py          survey               → Coder: codes (n_vars, n_samples) uint8 of a discretisation: `discretize`
     contrast.py       Table                → ContrastTable: permuted columns, made when they are read
     search_scores.py  number outcome       → SearchScores: integers to be summed, places of the samples
