@@ -9,14 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import r_survival as r
-from interplay.data.models.cell_risk_sets import cells_of
 from interplay.data.models.cox import (
     fit_cox,
     fit_in_risk_sets,
     martingale_residuals,
     sandwich_covariance,
 )
-from interplay.data.models.risk_sets import RiskSets
+from interplay.data.models.risk_sets import RiskSets, cells_of
 
 
 def drawn(n=200, seed=0, *, ties=False, m=3):

@@ -15,7 +15,7 @@ from statsmodels.genmod.families.links import Logit, Probit
 import interplay
 from full_models import full_model
 from interplay.data.models.classes import class_likelihood_ratio
-from interplay.data.models.splines import KNOT_QUANTILES, spline_columns
+from interplay.data.models.linear import KNOT_QUANTILES, spline_columns
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import number_outcome
 from interplay.data.study.outcomes.times import Survival

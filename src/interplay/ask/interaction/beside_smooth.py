@@ -16,7 +16,7 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
-from interplay.data.models.splines import spline_columns
+from interplay.data.models.linear import spline_columns
 from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.infer.interaction.tuple_tests import TupleTests
 

@@ -9,7 +9,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.data.codes.cuts import VariableCuts
 from interplay.data.codes.rank_scores import mid_rank_scores, normal_scores
-from interplay.data.models.splines import spline_columns
+from interplay.data.models.linear import spline_columns
 from interplay.data.study.table import Table
 from interplay.infer.given_test import centred_within
 from interplay.infer.short_list import Unit, orthonormal, pillai_log_p

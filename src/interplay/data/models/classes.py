@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.data.models.linear import independent_places, with_dependent
-from interplay.data.models.newton import Likelihood, Slopes, largest_likelihood
+from interplay.data.models.linear import Likelihood, Slopes, independent_places, largest_likelihood, with_dependent
 
 
 @dataclass(frozen=True, eq=False)

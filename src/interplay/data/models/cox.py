@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, numbered
-from interplay.data.models.cell_risk_sets import CellRiskSets, cells_of
-from interplay.data.models.linear import independent_places, with_dependent
-from interplay.data.models.newton import largest_likelihood
-from interplay.data.models.risk_sets import RiskSets
+from interplay.data.models.linear import independent_places, largest_likelihood, with_dependent
+from interplay.data.models.risk_sets import CellRiskSets, RiskSets, cells_of
 
 #: A column that differs from its mean by at most this share of its largest value is a constant, but for rounding.
 _CONSTANT = 1e-10

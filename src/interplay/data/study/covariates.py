@@ -10,7 +10,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import naming_argument, shown
 from interplay.base.ranks import normal_scores
-from interplay.data.models.splines import spline_columns
+from interplay.data.models.linear import spline_columns
 from interplay.data.study.columns import Column, ColumnKind, check_length, decision_column
 from interplay.data.study.table import as_table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.arrays import FloatArray
-from interplay.data.models.splines import spline_columns
+from interplay.data.models.linear import spline_columns
 from interplay.infer.smooth_columns import smooth_columns
 
 

@@ -15,7 +15,7 @@ from interplay.base.checks import check_flag, check_int, check_real, naming_argu
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.cuts import NO_LEVEL, VariableCuts
-from interplay.data.models.splines import spline_columns
+from interplay.data.models.linear import spline_columns
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import Target
 from interplay.data.study.outcomes.times import split_survival
