@@ -14,8 +14,8 @@ from interplay.data.study.groups import in_order, make_groups
 from interplay.data.study.table import as_table
 from interplay.infer.permutations import StepDown, exchangeability
 from interplay.infer.permutations.blocks import distinct_orders, multinomial
-from interplay.infer.permutations.reach import check_reach
-from interplay.infer.permutations.step_down import comparable_gains
+from interplay.infer.permutations.exchangeability import check_reach
+from interplay.infer.permutations.permutation_null import comparable_gains
 
 
 def stream_of(number: int) -> np.random.RandomState:

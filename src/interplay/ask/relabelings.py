@@ -16,7 +16,7 @@ from interplay.base.seeds import Purpose, random_stream
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import Target
 from interplay.infer.permutations import Exchangeability, StepDown, exchangeability
-from interplay.infer.permutations.step_down import comparable_gains
+from interplay.infer.permutations.permutation_null import comparable_gains
 from interplay.search.checkpoint import Checkpoint, kept_at_interrupt
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.plan import PreparedSearch

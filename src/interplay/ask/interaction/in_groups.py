@@ -30,7 +30,7 @@ from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import Target
 from interplay.infer.interaction.interaction_test import chi2_log_tail
 from interplay.infer.interaction.tuple_tests import METHODS, TupleTests
-from interplay.infer.permutations.step_down import fewest_relabelings
+from interplay.infer.permutations.permutation_null import fewest_relabelings
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.choice import EngineChoice
 from interplay.search.settings import SearchSettings

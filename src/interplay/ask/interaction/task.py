@@ -24,7 +24,7 @@ from interplay.data.study.sample_split import split_samples
 from interplay.data.study.study import Study, make_study
 from interplay.data.study.subsets import ColumnSubset
 from interplay.data.study.table import Table
-from interplay.infer.permutations.reach import check_reach
+from interplay.infer.permutations.exchangeability import check_reach
 from interplay.search.loop import Shard
 from interplay.search.settings import SearchSettings, check_search_settings
 

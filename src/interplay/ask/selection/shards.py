@@ -31,7 +31,7 @@ from interplay.data.study.strata import Strata
 from interplay.data.study.study import Study
 from interplay.data.study.subsets import ColumnSubset
 from interplay.data.study.table import Table, as_table
-from interplay.infer.permutations.step_down import decided_after
+from interplay.infer.permutations.permutation_null import decided_after
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
 from interplay.search.engines.choice import AsEngine
 from interplay.search.engines.cpu import CpuEngine

@@ -18,7 +18,7 @@ from interplay.data.codes.coded import CodedStudy
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.study import Study, make_study
 from interplay.infer.arms import arms_of
-from interplay.infer.permutations.reach import check_reach
+from interplay.infer.permutations.exchangeability import check_reach
 from interplay.search.plan import about_search
 
 #: With dimensions="auto", larger tuples than pairs are left out where few of their cells would have samples: where the

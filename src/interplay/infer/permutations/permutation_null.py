@@ -1,17 +1,19 @@
-"""Maxima of the data and of relabelings → p-values, and a `NullFit` that has them instead of a fit."""
+"""Statistics of the data and of relabelings → step-down maxT p-values, and a `NullFit` that has them instead of a
+fit.
+"""
 
 from __future__ import annotations
 
 import math
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, MaxGains
+from interplay.base.arrays import FloatArray, IntArray, MaxGains
 from interplay.base.tails import chi2_tail, log_chi2_tail
 from interplay.infer.null_distribution import NullFit
 from interplay.infer.p_values import CHI2_PER_UNIT, chi2_statistic, with_df
-from interplay.infer.permutations.step_down import StepDown, comparable_gains
 
 
 class PermutationNull(NamedTuple):
@@ -79,3 +81,120 @@ def permutation_null(gains: MaxGains, permuted: FloatArray) -> PermutationNull:
         permuted_max=np.array(largest),
     )
     return PermutationNull(null_fit, counts.p_values(), counts.p_adjusted(), evidence)
+
+
+#: Statistics this close, relative to their size, are equal: those of relabelings that only rename the classes are.
+_TOLERANCE = 1e-9
+
+
+class StepDown:
+    """Counts how often relabeled data reach the statistics of the observed ones.
+
+    With variables in descending order of their statistics, ``p_v = (1 + #{b: max of the statistics of v and all after
+    it ≥ that of v}) / (B + 1)``, and never less than that of the variable before. The probability of any false
+    rejection (family-wise error) is at most the significance level, under any dependence between the variables.
+
+    Parameters
+    ----------
+    observed : (n_vars,) float64
+        Comparable between variables, larger where there is more evidence; NaN or −inf where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = StepDown(np.array([1.0, 5.0]))
+    >>> for relabeled in ([2.0, 1.0], [0.5, 3.0], [0.1, 0.2]):
+    ...     counts.see(np.array(relabeled))
+    >>> counts.p_adjusted().tolist(), counts.p_values().tolist()
+    ([0.5, 0.25], [0.5, 0.25])
+    """
+
+    def __init__(self, observed: FloatArray) -> None:
+        self._is_tested = np.isfinite(observed)
+        self._order: IntArray = np.argsort(np.where(self._is_tested, -observed, np.inf), kind="stable")
+        self._order = self._order[: int(self._is_tested.sum())]
+        ordered = observed[self._order]
+        self._bar = ordered - _TOLERANCE * np.maximum(1.0, np.abs(ordered))
+        self._n_reached = np.zeros(len(ordered), dtype=np.int64)
+        self._n_reached_alone = np.zeros(len(ordered), dtype=np.int64)
+        self._n_vars = len(observed)
+        self.n_seen = 0
+
+    @property
+    def order(self) -> IntArray:
+        """Tested variables, largest statistic first."""
+        return self._order
+
+    def see(self, relabeled: FloatArray) -> None:
+        """Take the statistics, (n_vars,), of one relabeling."""
+        ordered = np.nan_to_num(relabeled[self._order], nan=-np.inf)
+        of_rest = np.maximum.accumulate(ordered[::-1])[::-1]
+        self._n_reached += of_rest >= self._bar
+        self._n_reached_alone += ordered >= self._bar
+        self.n_seen += 1
+
+    def p_adjusted(self) -> FloatArray:
+        """Return p-values adjusted for all variables, NaN for those without a statistic."""
+        return self._by_variable(np.maximum.accumulate((1 + self._n_reached) / (self.n_seen + 1)))
+
+    def p_values(self) -> FloatArray:
+        """Return p-values of the single variables, not adjusted."""
+        return self._by_variable((1 + self._n_reached_alone) / (self.n_seen + 1))
+
+    def is_decided(self, level: float, n_planned: int) -> bool:
+        """Say whether further relabelings are pointless: no adjusted p can be below `level` any more.
+
+        Not before `fewest_relabelings`: a p-value from one or two relabelings says nothing.
+        """
+        if self.n_seen < fewest_relabelings(level, n_planned):
+            return False
+        return len(self._order) == 0 or bool((1 + self._n_reached[0]) / (n_planned + 1) >= level)
+
+    def _by_variable(self, in_order: FloatArray) -> FloatArray:
+        found = np.full(self._n_vars, np.nan)
+        found[self._order] = in_order
+        return found
+
+
+def fewest_relabelings(level: float, n_planned: int) -> int:
+    """Return the number of relabelings that are always searched: as many as a p-value of `level` needs.
+
+    Examples
+    --------
+    >>> fewest_relabelings(0.05, 199), fewest_relabelings(0.05, 9)
+    (19, 9)
+    """
+    return min(n_planned, ceil(1 / level) - 1)
+
+
+def decided_after(gains: MaxGains, permuted: FloatArray, level: float) -> int:
+    """Return the relabeling, of all that were planned, after which `search_permuted` would have stopped."""
+    counts = StepDown(comparable_gains(gains.gain_by_group, gains.df_by_group))
+    for number, one in enumerate(permuted):
+        if counts.is_decided(level, len(permuted)):
+            return number
+        counts.see(comparable_gains(one, gains.df_by_group))
+    return len(permuted)
+
+
+def comparable_gains(gain_by_group: FloatArray, df_by_group: IntArray) -> FloatArray:
+    """Return the maxima of each variable as a statistic that can be compared between variables.
+
+    Parameters
+    ----------
+    gain_by_group : (…, n_vars, n_groups) float64
+        Bits × samples, as `MaxGains` has them: the maxima of each number of degrees of freedom.
+    df_by_group : (n_vars, n_groups) int64
+
+    Returns
+    -------
+    (…, n_vars) float64
+        Where all degrees of freedom are the same, the gains themselves. Elsewhere −ln of their smallest χ² tail: gains
+        of variables of many levels are larger by chance, and would set the bar for all. −inf without a gain.
+    """
+    if gain_by_group.shape[-1] == 1 and (df_by_group == df_by_group.flat[0]).all():
+        return gain_by_group[..., 0]
+    has_gain = np.isfinite(gain_by_group)
+    statistic = np.maximum(np.where(has_gain, CHI2_PER_UNIT["bits"] * gain_by_group, 0.0), 0.0)
+    evidence = -log_chi2_tail(statistic, np.broadcast_to(df_by_group, statistic.shape))
+    return np.asarray(np.where(has_gain, evidence, -np.inf).max(axis=-1))
