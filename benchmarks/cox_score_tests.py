@@ -24,7 +24,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from interplay.infer.survival.cox_score_test import CoxScoreTest
-from interplay.infer.survival.cox_test import nested_cox_test
+from interplay.infer.survival.hazard_effects import nested_cox_test
 from machine import write_result
 
 ALPHAS = (0.05, 5e-3, 5e-4, 5e-5)

@@ -14,7 +14,7 @@ import r_survival as r
 import reference
 from command_line import in_process, in_shell
 from interplay.data.study.outcomes.times import Survival, make_survival
-from interplay.infer.survival.kaplan_meier import kaplan_meier
+from interplay.infer.survival.survival_curves import kaplan_meier
 from reference import covariate_columns
 
 #: Remission of leukaemia in weeks under 6-mercaptopurine and placebo; a plus sign is censored (Freireich et al. 1963).

@@ -12,7 +12,7 @@ from full_models import full_model
 from interplay.data.models.cox import fit_cox, martingale_residuals
 from interplay.data.study.outcomes.times import Survival
 from interplay.infer.survival.cox_score_test import CoxScoreTest
-from interplay.infer.survival.cox_test import hazard_ratios, nested_cox_test
+from interplay.infer.survival.hazard_effects import hazard_ratios, nested_cox_test
 
 
 def drawn(n=300, p=20, seed=0, *, ties=False):

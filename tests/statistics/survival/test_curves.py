@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import r_survival as r
-from interplay.infer.survival.kaplan_meier import kaplan_meier
+from interplay.infer.survival.survival_curves import kaplan_meier
 
 
 @pytest.mark.parametrize(("name", "entry"), [("plain", None), ("entry", r.entry)])

@@ -9,9 +9,12 @@ from scipy.stats import chi2
 import r_survival as r
 from interplay.data.models.cox import fit_cox
 from interplay.infer.survival.concordance import concordance
-from interplay.infer.survival.cox_test import hazard_ratios, nested_cox_test
-from interplay.infer.survival.hazard_effects import hazard_effects
-from interplay.infer.survival.proportional_hazards import proportional_hazards_test
+from interplay.infer.survival.hazard_effects import (
+    hazard_effects,
+    hazard_ratios,
+    nested_cox_test,
+    proportional_hazards_test,
+)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest
 
 import r_survival as r
-from interplay.infer.survival.proportional_hazards import proportional_hazards_test
+from interplay.infer.survival.hazard_effects import proportional_hazards_test
 
 
 @pytest.mark.parametrize("ties", ["efron", "breslow"])

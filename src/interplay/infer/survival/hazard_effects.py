@@ -10,10 +10,9 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray
 from interplay.base.jobs import map_in_threads, one_blas_thread
 from interplay.base.tails import chi2_tail
-from interplay.data.models.cox import fit_cox
+from interplay.data.models.cox import CoxFit, fit_cox, fit_in_risk_sets, hazards_at_risk
+from interplay.data.models.risk_sets import RiskSets
 from interplay.infer.survival.concordance import concordance
-from interplay.infer.survival.cox_test import hazard_ratios
-from interplay.infer.survival.proportional_hazards import proportional_hazards_test
 
 
 class HazardEffects(NamedTuple):
@@ -88,3 +87,189 @@ def hazard_effects(
     with one_blas_thread():
         found = map_in_threads(effects, list(scores), n_threads)
     return HazardEffects(*np.array(found, dtype=np.float64).reshape(len(scores), 7).T)
+
+
+#: Eigenvalues of the information below this share of the largest one count as 0.
+_SINGULAR = 1e-10
+
+
+class ProportionalHazards(NamedTuple):
+    """Tests of coefficients that do not change with time: for each column alone, and for all together.
+
+    Attributes
+    ----------
+    chi2, p_value : (n_columns,) float64
+        With one degree of freedom each; NaN for a column that is a sum of others.
+    global_chi2 : float
+    global_df : int
+    global_p_value : float
+        NaN where there is nothing to test.
+    correlation : (n_columns,) float64
+        Sign and size of the change: score divided by the root of its information and of the number of events. Positive
+        where the hazard ratio grows with time.
+    """
+
+    chi2: FloatArray
+    p_value: FloatArray
+    global_chi2: float
+    global_df: int
+    global_p_value: float
+    correlation: FloatArray
+
+
+def proportional_hazards_test(
+    time: npt.NDArray[Any],
+    event: npt.NDArray[Any],
+    columns: FloatArray,
+    *,
+    entry: npt.NDArray[Any] | None = None,
+    strata: npt.NDArray[Any] | None = None,
+    offset: FloatArray | None = None,
+    ties: str = "efron",
+) -> ProportionalHazards:
+    """Test whether hazards are proportional (Grambsch and Therneau 1994).
+
+    The score test of a product of each column with g(t) that is added to the model, as in R's ``cox.zph`` from version
+    3.0 of survival on. g(t) is 1 minus the Kaplan–Meier estimate of all samples just before t (``transform="km"``).
+    Earlier versions of ``cox.zph``, and lifelines, take one variance for all times in place of the information.
+
+    Parameters are those of `fit_cox`.
+
+    Examples
+    --------
+    >>> time, event = np.arange(1.0, 13.0), np.ones(12, dtype=bool)
+    >>> column = np.array([0.0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 0, 0])  # late events only, and not the last ones
+    >>> found = proportional_hazards_test(time, event, column[:, np.newaxis])
+    >>> found.chi2.round(3).tolist(), found.p_value.round(3).tolist()
+    ([7.143], [0.008])
+    """
+    sets = RiskSets(time, event, entry=entry, strata=strata, ties=ties)
+    fit = fit_in_risk_sets(sets, columns, offset)
+    m = columns.shape[1]
+    kept = np.flatnonzero(~np.isnan(np.diag(fit.covariance)))
+    chi2, correlation = np.full(m, np.nan), np.full(m, np.nan)
+    if not len(kept):
+        return ProportionalHazards(chi2, chi2, 0.0, 0, np.nan, correlation)
+    centred = columns[:, kept] - columns[:, kept].mean(axis=0)
+    spread = np.abs(centred).max(axis=0)
+    rows = np.ascontiguousarray((centred / np.where(spread > 0, spread, 1.0)).T)
+    score, information = _of_products(sets, rows, fit.log_hazard, _time_scale(time, event, entry, sets))
+    diagonal = np.diag(information)
+    tested = diagonal > _SINGULAR * max(float(diagonal.max()), 0.0)
+    safe = np.where(tested, diagonal, 1.0)
+    chi2[kept] = np.where(tested, score**2 / safe, np.nan)
+    correlation[kept] = np.where(tested, score / np.sqrt(safe * sets.n_events), np.nan)
+    p_value = np.where(np.isnan(chi2), np.nan, chi2_tail(np.nan_to_num(chi2), np.ones(m)))
+    of_all, df = _quadratic_form(score, information)
+    of_all_p = float(chi2_tail(np.array([of_all]), np.array([df]))[0]) if df else np.nan
+    return ProportionalHazards(chi2, p_value, of_all, df, of_all_p, correlation)
+
+
+def _of_products(
+    sets: RiskSets, rows: FloatArray, log_hazard: FloatArray, g: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return score and information of the products of columns and g, given the columns: (m,), (m, m)."""
+    hazard, at_risk = hazards_at_risk(sets, log_hazard)
+    means = sets.at_events(hazard * rows) / at_risk
+    score = (rows[:, sets.samples] - means) @ g
+
+    def information(weights: FloatArray) -> FloatArray:
+        expected = hazard * sets.over_events(weights / at_risk)
+        return np.asarray((rows * expected) @ rows.T - (means * weights) @ means.T)
+
+    own, joint, of_columns = information(g * g), information(g), information(np.ones(len(g)))
+    explained = joint @ np.linalg.pinv(of_columns, hermitian=True)
+    # At the maximum the score of the columns is 0 but for rounding.
+    return score, own - explained @ joint.T
+
+
+def _time_scale(
+    time: npt.NDArray[Any], event: npt.NDArray[Any], entry: npt.NDArray[Any] | None, sets: RiskSets
+) -> FloatArray:
+    """Return 1 minus Kaplan–Meier just before each event, less its mean: (n_events,)."""
+    from interplay.infer.survival.survival_curves import kaplan_meier
+
+    curve = kaplan_meier(time, event, entry)
+    before = np.concatenate([[1.0], curve.survival])[np.searchsorted(curve.time, time[sets.samples])]
+    return np.asarray(before.mean() - before)
+
+
+def _quadratic_form(score: FloatArray, information: FloatArray) -> tuple[float, int]:
+    values, vectors = np.linalg.eigh(information)
+    used = values > _SINGULAR * max(float(values.max()), 0.0)
+    along = vectors.T @ score
+    return float((along[used] ** 2 / values[used]).sum()), int(used.sum())
+
+
+class HazardRatios(NamedTuple):
+    """Hazard ratio of each column of a model, per unit of the column, with Wald's interval and test.
+
+    All are NaN for a column that is a sum of others.
+
+    Attributes
+    ----------
+    ratio, low, high, p_value : (n_columns,) float64
+    """
+
+    ratio: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p_value: FloatArray
+
+
+def hazard_ratios(fit: CoxFit, *, confidence: float = 0.95) -> HazardRatios:
+    """Return hazard ratios of a fitted model.
+
+    Examples
+    --------
+    >>> from interplay.data.models.cox import fit_cox
+    >>> fit = fit_cox(np.arange(1.0, 9.0), np.ones(8, bool), np.array([[0.0], [0], [1], [0], [1], [1], [0], [1]]))
+    >>> [round(float(each[0]), 3) for each in hazard_ratios(fit)]
+    [0.472, 0.103, 2.164, 0.334]
+    """
+    from scipy.special import ndtri
+
+    error = np.sqrt(np.diag(fit.covariance))
+    coefficients = np.where(np.isnan(error), np.nan, fit.coefficients)
+    half = float(ndtri((1 + confidence) / 2)) * error
+    known = np.isfinite(error) & (error > 0)
+    chi2 = np.where(known, (coefficients / np.where(known, error, 1.0)) ** 2, 0.0)
+    with np.errstate(over="ignore"):  # a coefficient that grows without end has an interval up to infinity
+        ratio, low, high = (np.exp(each) for each in (coefficients, coefficients - half, coefficients + half))
+    p_value = np.where(known, chi2_tail(chi2, np.ones(len(chi2))), np.nan)
+    return HazardRatios(ratio=ratio, low=low, high=high, p_value=p_value)
+
+
+def nested_cox_test(
+    time: npt.NDArray[Any],
+    event: npt.NDArray[Any],
+    smaller: FloatArray,
+    larger: FloatArray,
+    *,
+    entry: npt.NDArray[Any] | None = None,
+    strata: npt.NDArray[Any] | None = None,
+    offset: FloatArray | None = None,
+    ties: str = "efron",
+) -> tuple[float, int]:
+    """Compare two Cox models, given by their columns; the larger one contains the smaller.
+
+    Parameters
+    ----------
+    smaller, larger : (n_samples, n_columns) float64
+        The smaller model may have no columns. Columns that are sums of others do not count.
+    time, event, entry, strata, offset, ties
+        As in `fit_cox`.
+
+    Returns
+    -------
+    chi2 : float
+        Twice the difference of partial log-likelihoods.
+    df : int
+        Columns that the larger model has more; 0 where there is nothing to test.
+    """
+    sets = RiskSets(time, event, entry=entry, strata=strata, ties=ties)
+    more, less = (fit_in_risk_sets(sets, columns, offset) for columns in (larger, smaller))
+    df = more.rank - less.rank
+    if df <= 0:
+        return 0.0, 0
+    return max(2.0 * (more.log_likelihood - less.log_likelihood), 0.0), df
