@@ -15,8 +15,7 @@ from interplay.ask.planning.call import class_chances
 from interplay.ask.planning.design import make_design
 from interplay.infer.interaction.exact_p_value import exact_log_p
 from interplay.infer.interaction.two_level_fit import parity_signs
-from interplay.infer.power.cell_counts import drawn_cell_counts
-from interplay.infer.power.exact_power import exact_power
+from interplay.infer.power.class_power import drawn_cell_counts, exact_power
 from interplay.infer.power.number_power import number_power
 
 DESIGN = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.infer.interaction.two_level_fit import parity_signs, step_range
-from interplay.infer.power import exact_power as module
+from interplay.infer.power import class_power as module
 
 
 @pytest.mark.parametrize("n", [40, 300, 5000])

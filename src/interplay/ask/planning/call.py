@@ -10,11 +10,8 @@ import numpy as np
 from interplay.ask.planning.design import Design, make_design
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import check_int, check_real, shown
-from interplay.infer.power.cell_counts import drawn_cell_counts
-from interplay.infer.power.class_power import class_power
-from interplay.infer.power.number_power import number_power
-from interplay.infer.power.second_test import n_smooth_columns
-from interplay.infer.power.time_power import time_power
+from interplay.infer.power.class_power import class_power, drawn_cell_counts
+from interplay.infer.power.number_power import n_smooth_columns, number_power, time_power
 
 #: Fewest and most samples that are tried.
 FEWEST, MOST = 8, 100_000_000

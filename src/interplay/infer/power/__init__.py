@@ -2,12 +2,9 @@
 
 ::
 
-    cell_counts.py    shares of levels → how many samples the cells of a tuple may have
-    number_power.py   means of cells → power of the F test, on ranks or on values
-    class_power.py    chances of classes in cells → power of G², corrected as in the search
-    exact_power.py    two levels, two classes → power of the exact test
-    second_test.py    cut numbers → what the second test, beside smooth effects, costs
-    time_power.py     log hazards of cells → power of a likelihood ratio of Cox's model
+    number_power.py   means or log hazards of cells → power; what a second test beside smooth effects costs
+    class_power.py    chances of classes in cells → power of the test of a tuple, exact or G²; samples in the cells of
+                      a tuple
 
 Cells are as large as chance makes them, so that each power is a mean over drawn sizes of cells. Given the sizes it is a
 tail of noncentral F or χ², or a sum over all tables that the exact test compares.

@@ -1,13 +1,16 @@
-"""Means of cells → the power of the F test of a tuple, on ranks or on values."""
+"""Means or log hazards of cells → the power of the test of a tuple, for numbers and for times; what a second test
+costs.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.data.models.linear import spline_columns
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
 from interplay.infer.number_interaction.departure import departure
-from interplay.infer.power.second_test import after_second_test
+from interplay.infer.smooth_columns import smooth_columns
 
 #: Points at which a normal density is summed, from −8 to 8: the sum of a smooth function is exact to rounding.
 _GRID = np.linspace(-8.0, 8.0, 641)
@@ -84,3 +87,74 @@ def _rank_means(means: FloatArray, shares: FloatArray) -> FloatArray:
     score_mean = scores @ density
     within = (scores**2) @ density - score_mean**2
     return np.asarray((score_mean / np.sqrt(of_value @ within))[cell].reshape(means.shape))
+
+
+def time_power(log_hazards: FloatArray, counts: IntArray, *, event_share: float, log_threshold: float) -> float:
+    """Return the chance of a p-value below the threshold, over the drawn sizes of cells.
+
+    The information about a contrast of log hazards is that of the events in each cell (Schoenfeld, 1981): an event
+    weighs as much as a number with a variance of 1. Exact for small effects.
+
+    Parameters
+    ----------
+    log_hazards : (levels …) float64
+    counts : (n_drawn, levels …) int64
+        Samples of the cells.
+    event_share : float
+        Share of samples whose event is seen.
+
+    Examples
+    --------
+    >>> xor = np.array([[0.3, -0.3], [-0.3, 0.3]])
+    >>> even = np.full((1, 2, 2), 100)
+    >>> round(time_power(xor, even, event_share=0.7, log_threshold=float(np.log(0.05))), 3)
+    0.999
+    """
+    from scipy.stats import chi2, ncx2
+
+    events = counts * event_share
+    apart = departure(np.broadcast_to(log_hazards, counts.shape), events.astype(np.float64))
+    tested = apart.df > 0
+    power = np.zeros(len(counts))
+    limit = chi2.isf(np.exp(log_threshold), apart.df[tested])
+    power[tested] = ncx2.sf(limit, apart.df[tested], np.maximum(apart.squares[tested], 1e-12))
+    return float(power.mean())
+
+
+def n_smooth_columns(n_levels: tuple[int, ...]) -> int:
+    """Return the columns that smooth effects add to the model of a tuple of cut numbers.
+
+    Examples
+    --------
+    >>> n_smooth_columns((2, 2)), n_smooth_columns((2, 2, 2))
+    (8, 15)
+    """
+    splines = [spline_columns(np.arange(100.0))] * len(n_levels)
+    return int(smooth_columns(splines, np.zeros((len(n_levels), 100), dtype=np.int64)).shape[1])
+
+
+def after_second_test(far: FloatArray, *, n_samples: int, n_columns: int, gap: float = 0.0) -> FloatArray:
+    """Return the noncentrality with which one test has the power of both tests.
+
+    In independent samples, m columns that have nothing to do with the interaction take a share m/N of it. So the roots
+    of both statistics differ by a normal number, with mean (1 − ρ)√λ and variance 2(1 − ρ), ρ² = 1 − m/N. The smaller
+    root is below the first one by the positive part of this number: by its mean the root of the noncentrality is lower.
+    Where the first test asks for a root that is larger by a `gap`, as an exact test does of few samples, only what
+    exceeds the gap matters.
+
+    Examples
+    --------
+    >>> after_second_test(np.array([16.0]), n_samples=300, n_columns=8).round(2).tolist()
+    [15.24]
+    """
+    from scipy.special import ndtr
+
+    root = np.sqrt(np.maximum(far, 0.0))
+    rho = np.sqrt(max(1.0 - n_columns / n_samples, 0.0))
+    mean, spread = (1 - rho) * root, np.sqrt(2 * (1 - rho))
+    if spread == 0:
+        return np.asarray(far)
+    mean = mean - gap
+    ratio = mean / spread
+    lower = mean * ndtr(ratio) + spread * np.exp(-(ratio**2) / 2) / np.sqrt(2 * np.pi)
+    return np.asarray(np.maximum(root - lower, 0.0) ** 2)
