@@ -21,7 +21,9 @@ from hypothesis import strategies as st
 
 import interplay
 import reference
-from interplay.ask.tuples import best_rows, listing, parquet_rows, source
+from interplay.ask.tuples import parquet_rows, source
+from interplay.ask.tuples import source as listing
+from interplay.ask.tuples import table as best_rows
 from interplay.search.engines.cpu import CpuEngine
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.ask.tuples.call import make_source
-from interplay.ask.tuples.listing import Listing, value_matrix, whole_table
-from interplay.ask.tuples.source import TupleSource
+from interplay.ask.tuples.source import Listing, TupleSource, value_matrix, whole_table
 from interplay.base.arguments import described_by, taken_by
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import check_int, check_real, shown

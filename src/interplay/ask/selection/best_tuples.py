@@ -9,10 +9,9 @@ from math import comb
 
 import numpy as np
 
-from interplay.ask.tuples.best_rows import BestRows
 from interplay.ask.tuples.call import make_source
 from interplay.ask.tuples.source import TupleSource
-from interplay.ask.tuples.table import packed_rows
+from interplay.ask.tuples.table import BestRows, packed_rows
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.data.codes.coded import CodedComparison, chosen_rows
 from interplay.search.engines.base import Engine

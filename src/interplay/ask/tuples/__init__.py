@@ -3,11 +3,9 @@
 ::
 
     call.py           `interesting_tuples`: its arguments, in and out
-    source.py         planes + tiles    → rows of tuples, batch by batch
-    listing.py        batches           → a table, a matrix, the best rows, or a file
-    best_rows.py      batches           → the best n rows of each variable, or of all
+    source.py         planes + tiles → rows of tuples, batch by batch → a table, a matrix, the best rows, or a file
     parquet_rows.py   batches           → a Parquet file
-    table.py          rows              → TupleTable, which users hold
+    table.py          rows of tuples → TupleTable; the best rows of a list
 """
 
 from interplay.ask.tuples.call import interesting_tuples

@@ -9,9 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from interplay.ask.tuples.listing import Listing, best_table, value_matrix, whole_table, write_parquet, write_table
 from interplay.ask.tuples.parquet_rows import check_out
-from interplay.ask.tuples.source import TupleSource
+from interplay.ask.tuples.source import (
+    Listing,
+    TupleSource,
+    best_table,
+    value_matrix,
+    whole_table,
+    write_parquet,
+    write_table,
+)
 from interplay.ask.tuples.table import TupleTable
 from interplay.base.arguments import ARGUMENTS, described_by, taken_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
