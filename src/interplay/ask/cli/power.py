@@ -61,8 +61,8 @@ def power(
     interplay power -k 2 --samples 400 --vars 50 --effect 0.35
     interplay power -k 3 --vars 200 --outcome classes --effect 4 --power 0.9
     """  # noqa: D301 - click looks for that character
+    from interplay.ask.planning.call import make_design
     from interplay.ask.planning.call import power as power_of
-    from interplay.ask.planning.design import make_design
 
     if n_samples is not None and wanted is not None:
         raise click.UsageError(

@@ -2,8 +2,8 @@
 
 ::
 
-    call.py             `power`: its arguments, in and out
-    design.py           arguments → Design: levels, effects of cells, number of tuples
+    call.py             `power`: its arguments, in and out; arguments → Design: levels, effects of cells, number of
+                        tuples
 
 Statistics are in ``interplay.infer.power``.
 """
