@@ -14,9 +14,8 @@ import pytest
 from matplotlib.patches import Rectangle
 
 import interplay
-from interplay.show.plots.correlation import group_spans, order_by_likeness, order_in_groups
-from interplay.show.plots.p_values import p_histogram
-from interplay.show.plots.synergies import spring_layout, synergy_network
+from interplay.show.plots.gains import p_histogram
+from interplay.show.plots.pairs import group_spans, order_by_likeness, order_in_groups, spring_layout, synergy_network
 from interplay.show.plots.why import lay_out, share_around
 
 

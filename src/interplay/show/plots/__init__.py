@@ -1,9 +1,9 @@
-"""Arrays → matplotlib Axes, one file per picture. matplotlib is imported when the first plot is drawn.
+"""Arrays → matplotlib Axes. matplotlib is imported when the first plot is drawn.
 
 ::
 
     selection_plots.py, interaction_plots.py   `.plot` of the results, with a method for each picture
-    gains.py, p_values.py, stability.py, correlation.py, synergies.py, survival.py, why.py, why_numbers.py   one each
+    gains.py, pairs.py, why.py                 pictures of variables, of pairs of variables, of one tuple
     style.py                                   colours, sizes, axes
 
 Functions without matplotlib compute the content of a picture; the report uses them too.
@@ -11,13 +11,10 @@ Functions without matplotlib compute the content of a picture; the report uses t
 
 from __future__ import annotations
 
-from interplay.show.plots.correlation import plot_correlation
-from interplay.show.plots.gains import plot_gains, plot_gains_by_dimension
-from interplay.show.plots.interaction_plots import InteractionPlots
-from interplay.show.plots.p_values import plot_p_histogram, plot_p_values
+from interplay.show.plots.gains import plot_gains, plot_gains_by_dimension, plot_p_histogram, plot_p_values
+from interplay.show.plots.interaction_plots import InteractionPlots, plot_survival
+from interplay.show.plots.pairs import plot_correlation, plot_synergies
 from interplay.show.plots.selection_plots import SelectionPlots
-from interplay.show.plots.survival import plot_survival
-from interplay.show.plots.synergies import plot_synergies
 from interplay.show.plots.why import plot_tuple
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Gains against their rank, relevant variables marked: Figures 2 and 3 of the paper."""
+"""Gains against the null fit, p-values and their histogram."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray
 from interplay.base.checks import check_numbers
-from interplay.show.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, import_pyplot
+from interplay.show.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, import_pyplot, say_instead
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,3 +78,115 @@ def plot_gains_by_dimension(selections: Mapping[str, Selection]) -> Figure:
             ax.set_ylabel("")
     result: Figure = figure
     return result
+
+
+#: p-values are drawn down to 10 to the minus this power; adjusted p-values below it underflow.
+LOWEST_POWER = 300.0
+
+
+def minus_log10(log_p: FloatArray) -> FloatArray:
+    """Return −log10 p from natural logarithms of p, at most 300."""
+    return np.asarray(np.clip(-log_p / np.log(10), 0.0, LOWEST_POWER))
+
+
+def plot_p_values(
+    log_p: FloatArray, p_adjusted: FloatArray, *, level: float, title: str = "", ax: Axes | None = None
+) -> Axes:
+    """Draw the p-values by rank, before and after adjustment, with the level that decides.
+
+    Parameters
+    ----------
+    log_p : (n_vars,) float64
+        Natural logarithms of the p-values.
+    p_adjusted : (n_vars,) float64
+    level : float
+        Adjusted p-values below it are relevant.
+    """
+    log_p = check_numbers("log_p", log_p, (None,))
+    p_adjusted = check_numbers("p_adjusted", p_adjusted, log_p.shape)
+    ax = axes_or_new(ax, 5, 3.6)
+    order = np.argsort(log_p, kind="stable")
+    order = order[np.isfinite(p_adjusted[order])]
+    rank = np.arange(1, len(order) + 1)
+    with np.errstate(divide="ignore"):
+        adjusted = minus_log10(np.log(p_adjusted[order]))
+    relevant = p_adjusted[order] < level
+    ax.plot(rank, minus_log10(log_p[order]), "o", mfc="none", color="0.55", markersize=4, label="p")
+    ax.plot(rank[~relevant], adjusted[~relevant], ".", color="0.25", markersize=4, label="adjusted p")
+    ax.plot(rank[relevant], adjusted[relevant], "o", color=RELEVANT, markersize=4, label=f"relevant ({relevant.sum()})")
+    ax.axhline(-np.log10(level), color=CONTRAST, linewidth=1.2, label=f"significance level {level:g}")
+    if len(order) > 50:
+        ax.set_xscale("log")
+    ax.set(xlabel="rank", ylabel=r"$-\log_{10}$ p", title=title)
+    ax.legend(frameon=False)
+    return ax
+
+
+def chance_evidence(n: int) -> FloatArray:
+    """Return the −log10 p that the smallest, second smallest, … of n p-values have by chance, (n,).
+
+    Examples
+    --------
+    >>> chance_evidence(4).round(3).tolist()
+    [0.903, 0.426, 0.204, 0.058]
+    """
+    return np.asarray(-np.log10((np.arange(1, n + 1) - 0.5) / max(n, 1)))
+
+
+def plot_evidence(log_p: FloatArray, is_relevant: BoolArray, *, title: str = "", ax: Axes | None = None) -> Axes:
+    """Draw p-values against their rank, relevant variables marked, beside those that chance alone would give."""
+    log_p = check_numbers("log_p", log_p, (None,))
+    is_relevant = check_numbers("is_relevant", is_relevant, log_p.shape).astype(bool)
+    ax = axes_or_new(ax, 5, 3.6)
+    order = np.argsort(log_p, kind="stable")
+    order = order[np.isfinite(log_p[order])]
+    rank, evidence, marked = np.arange(1, len(order) + 1), minus_log10(log_p[order]), is_relevant[order]
+    ax.plot(rank, chance_evidence(len(order)), color=CONTRAST, linewidth=1.2, label="by chance")
+    ax.plot(rank[~marked], evidence[~marked], ".", color=IRRELEVANT, markersize=4, label="not relevant")
+    ax.plot(rank[marked], evidence[marked], "o", color=RELEVANT, markersize=4, label=f"relevant ({marked.sum()})")
+    if len(order) > 50:
+        ax.set_xscale("log")
+    ax.set(xlabel="rank", ylabel=r"$-\log_{10}$ p over all tests", title=title)
+    ax.legend(frameon=False)
+    return ax
+
+
+def p_histogram(p_values: FloatArray, n_bins: int = 20) -> tuple[FloatArray, FloatArray]:
+    """Return edges and densities of p-values in equal bins; chance alone would give a density of 1 everywhere."""
+    seen = p_values[np.isfinite(p_values)]
+    counts, edges = np.histogram(seen, bins=n_bins, range=(0.0, 1.0))
+    return edges, counts * n_bins / max(len(seen), 1)
+
+
+def plot_p_histogram(
+    p_values: FloatArray, reference_p: FloatArray, *, reference: str, title: str = "", ax: Axes | None = None
+) -> Axes:
+    """Draw how often each p-value occurs: in the reference variables evenly, if the null fits; in all others too.
+
+    Parameters
+    ----------
+    p_values : (n_vars,) float64
+        Of the variables themselves, not adjusted. What stands above the line on the left is signal.
+    reference_p : float64 array
+        Of the variables the null was fitted to.
+    reference : str
+        What these are called.
+    """
+    p_values = check_numbers("p_values", p_values, (None,))
+    reference_p = check_numbers("reference_p", reference_p, (None,))
+    ax = axes_or_new(ax, 4.5, 3.6)
+    if not len(reference_p):
+        return say_instead(ax, "no reference variables: nothing was fitted")
+    edges, fitted = p_histogram(reference_p)
+    _, seen = p_histogram(p_values)
+    ax.bar(edges[:-1], fitted, width=np.diff(edges), align="edge", color=IRRELEVANT, edgecolor="white", label=reference)
+    ax.stairs(seen, edges, color=RELEVANT, linewidth=1.4, label="all variables")
+    ax.axhline(1.0, color=CONTRAST, linewidth=1.4, label="expected if the fit is right")
+    ax.set(xlabel="p-value (not adjusted)", ylabel="density", xlim=(0, 1), title=title)
+    # The first bin may be far higher than the others, which must stay visible.
+    top = float(max(fitted.max(), seen[1:].max(), 1.0)) * 1.5
+    ax.set_ylim(0, top)  # with room for the legend
+    if seen[0] > top:
+        ax.annotate(f"{seen[0]:.3g} ↑", (edges[1], top), xytext=(3, -12), textcoords="offset points", color=RELEVANT)
+    ax.legend(frameon=False, loc="upper right")
+    return ax

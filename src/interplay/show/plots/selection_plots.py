@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.base.arrays import BoolArray, FloatArray
 from interplay.base.checks import check_int
 from interplay.infer.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
-from interplay.show.plots.correlation import plot_correlation
-from interplay.show.plots.gains import plot_gains
-from interplay.show.plots.p_values import plot_evidence, plot_p_histogram, plot_p_values
-from interplay.show.plots.stability import plot_stability
-from interplay.show.plots.style import shortened
-from interplay.show.plots.survival import plot_survival
-from interplay.show.plots.synergies import plot_synergies
-from interplay.show.plots.why_numbers import plot_cells
+from interplay.show.plots.gains import plot_evidence, plot_gains, plot_p_histogram, plot_p_values
+from interplay.show.plots.interaction_plots import plot_survival
+from interplay.show.plots.pairs import plot_correlation, plot_synergies
+from interplay.show.plots.style import IRRELEVANT, RELEVANT, axes_or_new, shortened
+from interplay.show.plots.why import plot_cells
 from interplay.show.results.run import chosen_run
 
 if TYPE_CHECKING:
@@ -163,3 +161,32 @@ class SelectionPlots:
             return min(fitted, key=lambda named: named[1].ks_p) if fitted else fits[0]
         number = chosen_run(run, labels)
         return labels[number] if len(labels) > 1 else "", s.runs[number].null_fit
+
+
+def plot_stability(
+    frequency: FloatArray,
+    is_relevant: BoolArray,
+    names: list[str],
+    *,
+    n_subsamples: int,
+    max_variables: int = 30,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the share of halves in which a variable is relevant, the most stable ones first.
+
+    Parameters
+    ----------
+    frequency : (n_vars,) float64
+    is_relevant : (n_vars,) bool
+        In all samples.
+    names : list of str
+    """
+    order = np.argsort(-frequency, kind="stable")[:max_variables][::-1]
+    ax = axes_or_new(ax, 5, 1.2 + 0.22 * len(order))
+    colours = [RELEVANT if is_relevant[v] else IRRELEVANT for v in order]
+    ax.barh(np.arange(len(order)), frequency[order], color=colours)
+    ax.set_yticks(np.arange(len(order)), [shortened(names[v]) for v in order])
+    ax.set_xlim(0, 1)
+    ax.set_xlabel(f"share of {n_subsamples} halves in which it is relevant")
+    ax.set_title("stability; dark: relevant in all samples", fontsize="medium")
+    return ax

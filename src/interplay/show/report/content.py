@@ -17,11 +17,9 @@ from interplay.base.arrays import FloatArray
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.infer.p_values import significance_order
 from interplay.infer.verdicts import UNTESTED
-from interplay.show.plots.correlation import group_spans, order_in_groups
-from interplay.show.plots.gains import contrast_places
-from interplay.show.plots.p_values import p_histogram
+from interplay.show.plots.gains import contrast_places, p_histogram
+from interplay.show.plots.pairs import group_spans, order_in_groups, spring_layout, synergy_network
 from interplay.show.plots.style import are_ordered
-from interplay.show.plots.synergies import spring_layout, synergy_network
 from interplay.show.report.about import target_of
 from interplay.show.report.numbers import numbers
 from interplay.show.report.survival_content import curves_content
