@@ -11,7 +11,8 @@ import pytest
 from scipy.stats import chi2
 
 import reference
-from interplay.datasets import fetch_madelon, madelon_files, make_madelon
+from interplay.datasets import fetch_madelon, make_madelon
+from interplay.datasets import madelon as madelon_files
 from shared_data import SHARED, needs_shared
 
 # --- make_madelon ---------------------------------------------------------------------------------------------

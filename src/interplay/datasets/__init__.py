@@ -2,15 +2,13 @@
 
 ::
 
-    madelon.py            make_madelon: variables that matter alone, in pairs or only in larger groups, among noise
-    madelon_files.py      fetch_madelon: the original Madelon, downloaded once, checked and kept in a cache
+    madelon.py            make_madelon: variables that matter alone, in pairs or only in larger groups, among noise;
+                          fetch_madelon: the original, downloaded once
     epistasis.py          make_epistasis: genotypes with tuples that act together, EpistasisTruth
     penetrance.py         shares of genotypes and a model → the effect of every cell of a tuple
-    linked_genotypes.py   minor allele frequencies, blocks, linkage → genotypes of all columns
 """
 
 from interplay.datasets.epistasis import EpistasisTruth, make_epistasis
-from interplay.datasets.madelon import MadelonTruth, make_madelon
-from interplay.datasets.madelon_files import fetch_madelon
+from interplay.datasets.madelon import MadelonTruth, fetch_madelon, make_madelon
 
 __all__ = ["EpistasisTruth", "MadelonTruth", "fetch_madelon", "make_epistasis", "make_madelon"]
