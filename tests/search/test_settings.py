@@ -43,7 +43,7 @@ def test_the_selector_has_the_defaults_of_select() -> None:
     assert selector == {name: SELECT[name] for name in selector}
     # A client cannot be copied, strata and the like are data of `fit`, and a search for parameters has no use for a
     # checkpoint.
-    assert set(SELECT) - set(selector) == {"fit", *DATA, "checkpoint", "redundancy", "holdout", "stability"}
+    assert set(SELECT) - set(selector) == {"fit", *DATA, "checkpoint", "redundancy", "reference", "holdout", "stability"}
     assert set(DATA) <= set(defaults(MDFSSelector.fit))
 
 
