@@ -1,16 +1,21 @@
-"""Variables that a search of residuals found → tests by the full model, which has the last word on each.
+"""Variables that a search of scores found → tests by the full model, and of sparse tuples, which have the last word.
 
 Residuals stand for an outcome with covariates, an offset or times. What they show must show in the full model as well:
 linear, logistic or Cox's, with and without the variable, in the way in which it was found. The p-value of the way takes
 the place of the p-value that the search gave it, where it is larger, and all else is as before: weights of the arms,
 null distributions of maxima, adjustment for all variables. So nothing is found that the full model does not show, and
 the error rate is that of the search.
+
+Scores with long tails (an outcome that is mostly zero, few events) and a tuple with a cell of few samples have sums of
+squares that no fitted distribution of maxima knows. There the tuple's own test (`Claims.of_levels`), times the number
+of tuples that the variable could have been best in, is asked as well, or the variable's own, the better one of both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import comb
 
 import numpy as np
 
@@ -21,8 +26,11 @@ from interplay.data.codes.coded import CodedComparison, CodedStudy
 from interplay.data.codes.rank_scores import RankScores
 from interplay.data.models.linear import cell_columns
 from interplay.data.study.comparisons import Comparison
+from interplay.data.study.full_model import FullModel
+from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.data.study.outcomes.times import Survival
 from interplay.infer.arm_p_values import ArmPValues, log_p_of_all
+from interplay.infer.claims import Claims
 from interplay.infer.model_tests import ModelTests
 from interplay.infer.null_fit import NullFit
 from interplay.infer.p_values import CHI2_PER_UNIT, adjust, relevant_mask
@@ -31,6 +39,24 @@ from interplay.show.results.run import Run
 
 #: Statistic and degrees of freedom of a likelihood ratio.
 _Ratio = tuple[float, int]
+
+#: Excess kurtosis of scores from which on their tails are long, and that of the sum over a cell from which on its tail
+#: is. Normal scores of a number without ties have none.
+_LONG_TAILS, _LONG_IN_CELL = 1.0, 0.25
+
+
+def has_long_tails(comparison: Comparison) -> bool:
+    """Say whether the scores of an outcome have long tails; classes have no scores."""
+    return _excess(comparison) > _LONG_TAILS
+
+
+def _excess(comparison: Comparison) -> float:
+    """Return the excess kurtosis of the scores of an outcome; 0 of classes, and of groups, which change places."""
+    outcome = comparison.outcome
+    if not isinstance(outcome, ScoreTarget) or comparison.groups is not None:
+        return 0.0
+    left = outcome.scores - outcome.scores.mean()
+    return float((left**4).mean() / max(float((left**2).mean()) ** 2, 1e-300) - 3)
 
 
 class LastWord:
@@ -81,15 +107,18 @@ class LastWord:
             of_here = _OneComparison(coded, discretization=0)
             for v in here.tolist():
                 members = test.tuples[v][test.tuples[v] >= 0]
-                ratio, of_model = of_here.log_p(test.name, v, members, null_fit, n_vars=len(log_p))
-                self._ratios[v] = ratio
-                log_p[v] = max(log_p[v], min(of_model + np.log(n_comparisons), 0.0))
+                if comparison.model is not None:
+                    ratio, of_model = of_here.log_p(test.name, v, members, null_fit, n_vars=len(log_p))
+                    self._ratios[v] = ratio
+                    log_p[v] = max(log_p[v], min(of_model + np.log(n_comparisons), 0.0))
+                if test.name.startswith(("gain", "synergy")):
+                    log_p[v] = max(log_p[v], of_here.of_sparse(v, members, n_vars=len(log_p), n_tests=n_comparisons))
         return replace(test, log_p=log_p)
 
     def of_runs(self, runs: Sequence[Run], variables: IntArray) -> FloatArray:
         """Return ln p of variables found in tuples of one size, by the null distribution of the search, (n,)."""
         best_run = np.argmin([run.null_fit.log_p_values() for run in runs], axis=0)
-        log_p = np.zeros(len(variables))
+        log_p = np.full(len(variables), -np.inf)
         for number, (run, comparison) in enumerate(zip(runs, self._comparisons, strict=True)):
             places = np.flatnonzero(best_run[variables] == number)
             if not len(places):
@@ -99,12 +128,16 @@ class LastWord:
             for place, members in zip(places.tolist(), tuples, strict=True):
                 v = int(variables[place])
                 of_here = _OneComparison(coded, discretization=int(run.gains.discretization[v]))
+                n_tests = self._settings.discretizations * len(runs)
+                log_p[place] = of_here.of_sparse(v, members, n_vars=run.gains.n_vars, n_tests=n_tests)
+                if comparison.model is None:
+                    continue
                 ratio = of_here.beyond_others(v, members)
                 self._ratios[v] = ratio
                 exact = len(run.null_fit.exact_log_p) > 0
                 plain = _log_tail(ratio) + np.log(self._settings.discretizations)
                 of_run = plain if exact else _log_p_by(run.null_fit, ratio)
-                log_p[place] = min(of_run + np.log(len(runs)), 0.0)
+                log_p[place] = max(log_p[place], min(of_run + np.log(len(runs)), 0.0))
         return log_p
 
     def record(self, kind: str, about: list[str], variables: IntArray, p_adjusted: FloatArray) -> ModelTests:
@@ -149,11 +182,10 @@ class LastWord:
 
 
 class _OneComparison:
-    """Likelihood ratios of variables in the full model of one comparison."""
+    """Likelihood ratios of variables in the full model of one comparison, and tests of sparse tuples."""
 
     def __init__(self, coded: CodedComparison, *, discretization: int) -> None:
-        assert coded.comparison.model is not None
-        self._coded, self._model, self._discretization = coded, coded.comparison.model, discretization
+        self._coded, self._discretization = coded, discretization
         strata = coded.comparison.strata
         self._scores = RankScores(coded.coder, None if strata is None else strata.codes)
 
@@ -180,6 +212,31 @@ class _OneComparison:
         if null_fit is None or not ratio[1]:
             return ratio, _log_tail(ratio)
         return ratio, _log_p_by(null_fit, ratio)
+
+    def of_sparse(self, variable: int, members: IntArray, *, n_vars: int, n_tests: int) -> float:
+        """Return ln p of the tuple's own test, times all tuples and tests; −inf where no cell has few samples."""
+        comparison = self._coded.comparison
+        if len(members) < 2 or not has_long_tails(comparison):
+            return -np.inf
+        own, part, whole = (
+            self._within_strata(self._coded.cells(self._discretization, some))
+            for some in (members[members == variable], members[members != variable], members)
+        )
+        sizes = np.bincount(whole)
+        if _excess(comparison) < _LONG_IN_CELL * float(sizes[sizes > 0].min()):
+            return -np.inf
+        assert isinstance(comparison.outcome, ScoreTarget)
+        strata = None if comparison.strata is None else comparison.strata.codes
+        claims = Claims(scores=comparison.outcome.scores, strata=strata, model=comparison.model)
+        n_tuples = comb(n_vars - 1, len(members) - 1)
+        # An effect of the variable alone shows in every tuple, and needs no search for the best one.
+        in_tuple, alone = claims.of_levels(own, part) + float(np.log(n_tuples)), claims.of_levels(own)
+        return min(min(in_tuple, alone) + float(np.log(2 * n_tests)), 0.0)
+
+    @property
+    def _model(self) -> FullModel:
+        assert self._coded.comparison.model is not None
+        return self._coded.comparison.model
 
     def beyond_others(self, variable: int, members: IntArray) -> _Ratio:
         """Compare cells of a tuple with cells of its other members, in each stratum."""

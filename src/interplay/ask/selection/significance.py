@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.ask.selection.arm_tests import arm_p_values
 from interplay.ask.selection.explanation import explained
-from interplay.ask.selection.last_word import LastWord
+from interplay.ask.selection.last_word import LastWord, has_long_tails
 from interplay.ask.selection.runs import SearchedRun, SearchedSelection
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
@@ -84,7 +84,9 @@ def selection_from(
         is_relevant=relevant,
         ranked=order[relevant[order]],
         correlation=np.empty((0, 0)),
-        in_model=None if data is None or last_word is None else _in_model(data, last_word, order, relevant, p_adjusted),
+        in_model=None
+        if data is None or last_word is None or data.task.study.model is None
+        else _in_model(data, last_word, order, relevant, p_adjusted),
         settings=settings.to_dict() | {"fit": fits.pop() if len(fits) == 1 and not tests else settings.fit},
         provenance=provenance,
         tests=tests,
@@ -96,8 +98,11 @@ def selection_from(
 
 
 def _last_word(data: SearchedSelection | None) -> LastWord | None:
-    """Return the tests by full models, where there are covariates, an offset or times."""
-    if data is None or data.task.study.model is None:
+    """Return the tests by full models, where there are covariates, an offset or times, and of sparse tuples."""
+    if data is None:
+        return None
+    is_sparse = not data.task.settings.permutations and any(map(has_long_tails, data.task.comparisons))
+    if data.task.study.model is None and not is_sparse:
         return None
     return LastWord(data.coded, data.task.comparisons, data.task.settings)
 
