@@ -11,6 +11,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 import interplay
 from command_line import in_process
+from interplay.ask.interaction import in_model
 from interplay.data.study.table import as_table
 from reference import covariate_columns
 
@@ -228,3 +229,18 @@ def test_the_command_is_the_function(tmp_path, monkeypatch, capfd):
     )
     pd.testing.assert_frame_equal(interplay.load(tmp_path / "pairs").table, expected.table)
     assert "x1, x4" in done.out
+
+
+@pytest.mark.parametrize("given", [{}, {"max_p": 1e-3}, {"top": 7}])
+def test_full_models_are_fitted_only_where_they_may_be_significant(monkeypatch, given):
+    X, y, _, _ = hazards(n=300)
+    X = np.hstack([X, np.random.default_rng(1).normal(size=(300, 150))])
+    fitted = []
+    plain = in_model.tuple_in_model
+    monkeypatch.setattr(in_model, "tuple_in_model", lambda *args, **how: fitted.append(1) or plain(*args, **how))
+    found = interplay.interactions(X, y, **given)
+    n_fitted = len(fitted)
+    monkeypatch.setattr(in_model, "_may_reach", lambda bar, tested, *args, **how: np.ones(len(tested), dtype=bool))
+    every = interplay.interactions(X, y, **given)
+    pd.testing.assert_frame_equal(found.table, every.table)
+    assert n_fitted < len(fitted) - n_fitted

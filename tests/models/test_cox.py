@@ -13,6 +13,7 @@ from interplay.data.models.cox import (
     fit_cox,
     fit_in_risk_sets,
     martingale_residuals,
+    most_cell_ratios,
     sandwich_covariance,
 )
 from interplay.data.models.risk_sets import RiskSets, cells_of
@@ -246,3 +247,30 @@ def test_many_strata():
     expected = sm.Logit(np.ones(200), difference).fit(disp=0)
     assert fit.coefficients == pytest.approx(expected.params, abs=1e-6)
     assert fit.log_likelihood == pytest.approx(expected.llf)
+
+
+@pytest.mark.parametrize("levels", [(2, 2), (3, 3), (2, 2, 2)])
+def test_bounds_of_many_tables_are_their_likelihood_ratios_or_unknown(levels):
+    rng = np.random.default_rng(len(levels))
+    n = 300
+    codes = [rng.integers(0, size, (40, n)) for size in levels]
+    time, event = np.round(rng.exponential(size=n), 2), rng.random(n) < 0.6
+    sets, cells = RiskSets(time, event), np.ravel_multi_index(codes, levels)
+    each = [np.eye(size)[:, 1:] for size in levels]
+    smaller = np.hstack([np.kron(each[0], np.ones((levels[1], 1))), np.kron(np.ones((levels[0], 1)), each[1])])
+    smaller = np.kron(smaller, np.ones((int(np.prod(levels[2:])), 1)))
+    larger = np.eye(int(np.prod(levels)))[:, 1:]
+    found = most_cell_ratios(sets, cells, smaller, larger)
+    exact = [
+        2 * (fit_in_risk_sets(sets, larger[one]).log_likelihood - fit_in_risk_sets(sets, smaller[one]).log_likelihood)
+        for one in cells
+    ]
+    assert np.isfinite(found).mean() > 0.9
+    assert (found >= np.array(exact) - 1e-7).all()
+    np.testing.assert_allclose(found[np.isfinite(found)], np.array(exact)[np.isfinite(found)], atol=1e-3)
+
+
+def test_tables_with_a_cell_without_events_have_no_bound():
+    time, cells = np.arange(1.0, 41.0), np.arange(40)[np.newaxis] % 4
+    event = (cells[0] > 0) & (time > 3)
+    assert np.isinf(most_cell_ratios(RiskSets(time, event), cells, np.eye(4)[:, 1:3], np.eye(4)[:, 1:])).all()

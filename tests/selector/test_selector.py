@@ -134,7 +134,6 @@ class TestSameAsSelect:
             "stability",
             "checkpoint",
             "redundancy",
-            "reference",  # of how effects are shown
             "holdout",
         )
         for name in ("X", "y", *beside, "redundancy", "holdout"):

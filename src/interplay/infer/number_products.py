@@ -147,12 +147,16 @@ class _Pairs:
     def _spreads(self, partner: IntArray) -> _Spreads:
         """Return the factors of each variable, by its best partner."""
         factors = np.ones((2, len(partner)))
-        for j in np.flatnonzero(self._varies & (partner >= 0)).tolist():
+        varied = np.flatnonzero(self._varies & (partner >= 0))
+        size = max(1, SAMPLES_AT_ONCE * ROWS_AT_ONCE // (16 * max(len(self._target), 1)))
+        for j in np.split(varied, range(size, len(varied), size)):
             own = self._scores[j].astype(np.float64)
             product = own * self._scores[partner[j]]
-            product -= product.mean()
-            length = float(product @ product)
-            left = self._target - (float(product @ self._target) / length if length > 0 else 0.0) * product
+            product -= product.mean(axis=1, keepdims=True)
+            length = np.array([row @ row for row in product])
+            along = np.array([row @ self._target for row in product])
+            slope = np.divide(along, length, out=np.zeros(len(j)), where=length > 0)
+            left = self._target - slope[:, np.newaxis] * product
             factors[:, j] = [_spread(residual, own) for residual in (self._target, left)]
         return _Spreads(partner.copy(), *factors)
 
@@ -177,13 +181,16 @@ class _Pairs:
         return np.asarray(statistic)
 
 
-def _spread(residual: FloatArray, scores: FloatArray) -> float:
-    """Return by how much u² is larger where z² is, in shares of what it would be by chance; 1 unless clearly more."""
+def _spread(residual: FloatArray, scores: FloatArray) -> FloatArray:
+    """Return by how much u² is larger where z² is, in shares of what it would be by chance; 1 unless clearly more.
+
+    Of rows of scores, (n, n_samples), with residuals of each or of all.
+    """
     squares, of_scores = residual**2, scores**2
-    together, apart = squares * of_scores, float(squares.mean()) * float(of_scores.mean())
-    error = float(together.std()) / np.sqrt(len(scores))
-    mean = float(together.mean())
-    return mean / apart if mean - apart > _CLEARLY * error else 1.0
+    together, apart = squares * of_scores, squares.mean(axis=-1) * of_scores.mean(axis=-1)
+    error = together.std(axis=-1) / np.sqrt(scores.shape[-1])
+    mean = together.mean(axis=-1)
+    return np.where(mean - apart > _CLEARLY * error, mean / np.where(apart > 0, apart, 1.0), 1.0)
 
 
 def _with_p(maxima: ProductMaxima, *, n_samples: int, n_fitted: int) -> ProductMaxima:

@@ -147,20 +147,22 @@ class NumberTables:
 
     def _cells(self, tuples: IntArray, levels: tuple[int, ...]) -> IntArray:
         """Return the cell of each sample in tuples of one shape, (n_tuples, n_samples); see `cell_moments`."""
-        within = self._strata
-        cells = np.zeros((len(tuples), len(self.numbers.scores)), dtype=np.int64)
-        if within is not None:
-            cells += within.codes
+        n_cells = math.prod(levels) * self.n_strata
+        # Numbers of cells are mostly below 256, and so are codes: bytes are added up in an eighth of the time.
+        kind = np.min_scalar_type(n_cells)
+        cells = np.zeros((len(tuples), len(self.numbers.scores)), dtype=kind)
+        if self._strata is not None:
+            cells += self._strata.codes.astype(kind)
         in_none = np.zeros(cells.shape, dtype=np.bool_) if self.omits_samples else None
         for place, n_levels in enumerate(levels):
             codes = np.stack([self._kept[v] for v in tuples[:, place].tolist()])
-            cells *= n_levels
+            cells *= kind.type(n_levels)
             cells += codes
             if in_none is not None:
                 in_none |= codes >= n_levels
         if in_none is not None:
-            cells[in_none] = math.prod(levels) * (1 if within is None else within.n_strata)
-        return cells
+            cells[in_none] = n_cells
+        return cells.astype(np.int64)
 
     def _dosages(self, tuples: IntArray) -> FloatArray | None:
         """Return what the levels of members stand for, (n_tuples, k, most levels); None where they are only levels."""

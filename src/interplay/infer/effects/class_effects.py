@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.ranks import mid_ranks
-from interplay.infer.effects.estimate import CONFIDENCE, Estimate, normal_quantile, strata_rows
+from interplay.infer.effects.estimate import Estimate, normal_quantile, strata_rows
 
 #: Added to all counts of a table in which one is 0 (Haldane, Anscombe).
 _ADDED = 0.5
@@ -17,9 +17,7 @@ _ADDED = 0.5
 _BESIDE = 1e-12
 
 
-def auc(
-    values: FloatArray, is_case: BoolArray, strata: IntArray | None = None, *, confidence: float = CONFIDENCE
-) -> Estimate:
+def auc(values: FloatArray, is_case: BoolArray, strata: IntArray | None = None) -> Estimate:
     """Return the probability that a case has the larger value, ties counted half, with DeLong's interval.
 
     The interval is that of the logit. Where the classes do not overlap, DeLong's variance is 0, and the interval is
@@ -52,10 +50,8 @@ def auc(
     share = np.array(weights) / sum(weights)
     value, variance = float(share @ areas), float(share**2 @ variances)
     if variance <= 0 or not 0 < value < 1:
-        return Estimate(
-            value, *_newcombe(value, int(is_case.sum()), int((~is_case).sum()), normal_quantile(confidence))
-        )
-    reach = normal_quantile(confidence) * math.sqrt(variance) / (value * (1 - value))
+        return Estimate(value, *_newcombe(value, int(is_case.sum()), int((~is_case).sum())))
+    reach = normal_quantile() * math.sqrt(variance) / (value * (1 - value))
     logit = math.log(value / (1 - value))
     return Estimate(value, _logistic(logit - reach), _logistic(logit + reach))
 
@@ -72,7 +68,7 @@ def _area(values: FloatArray, is_case: BoolArray) -> tuple[float, float]:
     return area, float(of_cases.var(ddof=1) / len(cases) + of_controls.var(ddof=1) / len(controls))
 
 
-def _newcombe(value: float, n_cases: int, n_controls: int, quantile: float) -> tuple[float, float]:
+def _newcombe(value: float, n_cases: int, n_controls: int) -> tuple[float, float]:
     """Return the areas whose score statistic just reaches the normal quantile."""
     from scipy.optimize import brentq
 
@@ -80,7 +76,7 @@ def _newcombe(value: float, n_cases: int, n_controls: int, quantile: float) -> t
 
     def departure(area: float) -> float:
         more = (n_mean - 1) * ((1 - area) / (2 - area) + area / (1 + area))
-        return quantile * math.sqrt(area * (1 - area) * (1 + more) / (n_cases * n_controls))
+        return normal_quantile() * math.sqrt(area * (1 - area) * (1 + more) / (n_cases * n_controls))
 
     # The ends 0 and 1 solve the equations as well, where they are the value itself: roots are searched beside them.
     low = brentq(lambda area: value - area - departure(area), 0.0, value - _BESIDE) if value > _BESIDE else 0.0
@@ -92,9 +88,7 @@ def _logistic(value: float) -> float:
     return 1 / (1 + math.exp(-value)) if value > -700 else 0.0
 
 
-def odds_ratio(
-    has_level: BoolArray, is_case: BoolArray, strata: IntArray | None = None, *, confidence: float = CONFIDENCE
-) -> Estimate:
+def odds_ratio(has_level: BoolArray, is_case: BoolArray, strata: IntArray | None = None) -> Estimate:
     """Return the odds of a case with a level over those without it: Woolf's interval, Mantel–Haenszel within strata.
 
     Half a sample is added to all counts of a table in which one is 0. The variance within strata is that of Robins,
@@ -120,7 +114,7 @@ def odds_ratio(
         error = math.sqrt(float((1 / counts).sum()))
     else:
         log_ratio, error = _mantel_haenszel(all_counts)
-    reach = normal_quantile(confidence) * error
+    reach = normal_quantile() * error
     return Estimate(math.exp(log_ratio), math.exp(log_ratio - reach), math.exp(log_ratio + reach))
 
 

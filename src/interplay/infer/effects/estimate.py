@@ -9,18 +9,17 @@ import numpy as np
 
 from interplay.base.arrays import IntArray
 
-#: Coverage of all intervals; of those of several effects that are compared with each other, all at once.
+#: Coverage of all intervals.
 CONFIDENCE = 0.95
 
 AUC = "AUC"
 ODDS_RATIO = "odds ratio"
 CLIFF = "Cliff's delta"
 RHO = "Spearman's rho"
-PARTIAL_RHO = "rank correlation"
+PARTIAL_RHO = "rank correlation given others"
 MEAN_DIFFERENCE = "difference in means"
 HAZARD_RATIO = "hazard ratio"
 HAZARD_RATIO_PER_SD = "hazard ratio per SD"
-HAZARD_RATIO_PER_UNIT = "hazard ratio per unit"
 #: Of variables found in tuples: the effect of the interaction, of all cells or in the one that departs most.
 ODDS_RATIO_TOGETHER = "odds ratio of the interaction"
 DIFFERENCE_TOGETHER = "difference of differences"
@@ -38,7 +37,6 @@ NO_EFFECT = {
     MEAN_DIFFERENCE: 0.0,
     HAZARD_RATIO: 1.0,
     HAZARD_RATIO_PER_SD: 1.0,
-    HAZARD_RATIO_PER_UNIT: 1.0,
     ODDS_RATIO_TOGETHER: 1.0,
     DIFFERENCE_TOGETHER: 0.0,
     HAZARD_RATIO_TOGETHER: 1.0,
@@ -59,22 +57,11 @@ class Estimate(NamedTuple):
         return not (self.low > value or self.high < value)
 
 
-def normal_quantile(confidence: float = CONFIDENCE) -> float:
+def normal_quantile() -> float:
     """Return the quantile of the normal distribution that bounds the intervals."""
     from scipy.special import ndtri
 
-    return float(ndtri((1 + confidence) / 2))
-
-
-def simultaneous(n_compared: int) -> float:
-    """Return the coverage of each of several intervals that cover together: Šidák's, whatever their correlation.
-
-    Examples
-    --------
-    >>> round(simultaneous(2), 4)
-    0.9747
-    """
-    return float(CONFIDENCE ** (1 / max(n_compared, 1)))
+    return float(ndtri((1 + CONFIDENCE) / 2))
 
 
 def strata_rows(strata: IntArray | None, n_samples: int) -> list[IntArray]:

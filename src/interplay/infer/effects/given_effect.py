@@ -5,18 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.infer.effects.estimate import CONFIDENCE, Estimate
+from interplay.infer.effects.estimate import Estimate
 from interplay.infer.effects.number_effects import correlation
 from interplay.infer.given_test import centred_within
 
 
 def correlation_given(
-    scores: FloatArray,
-    others: FloatArray,
-    target: FloatArray,
-    strata: IntArray | None = None,
-    *,
-    confidence: float = CONFIDENCE,
+    scores: FloatArray, others: FloatArray, target: FloatArray, strata: IntArray | None = None
 ) -> Estimate:
     """Return the partial correlation of scores, (n_samples,), with a target, given others, (n_others, n_samples).
 
@@ -33,4 +28,4 @@ def correlation_given(
     if rest:
         basis = np.linalg.qr(np.array(rest).T)[0].T
         x, y = (row - (row @ basis.T) @ basis for row in (x, y))
-    return correlation(x, y, n_fitted=len(rest) + int(codes.max(initial=0)), confidence=confidence)
+    return correlation(x, y, n_fitted=len(rest) + int(codes.max(initial=0)))

@@ -17,9 +17,7 @@ _MAX_BLOCKS = 40
 _FEWEST_BLOCKS = 4
 
 
-def grouped_interval(
-    measure: Callable[[IntArray], float], groups: IntArray, scale: str, *, confidence: float = CONFIDENCE
-) -> Estimate:
+def grouped_interval(measure: Callable[[IntArray], float], groups: IntArray, scale: str) -> Estimate:
     """Return an effect with an interval by the jackknife over groups.
 
     Parameters
@@ -53,7 +51,7 @@ def grouped_interval(
     if len(scaled) < _FEWEST_BLOCKS or not np.isfinite(scaled).all() or not math.isfinite(centre):
         return Estimate(value)
     error = math.sqrt((len(scaled) - 1) / len(scaled) * float(((scaled - scaled.mean()) ** 2).sum()))
-    reach = float(stdtrit(len(scaled) - 1, (1 + confidence) / 2)) * error
+    reach = float(stdtrit(len(scaled) - 1, (1 + CONFIDENCE) / 2)) * error
     return Estimate(value, back(centre - reach), back(centre + reach))
 
 

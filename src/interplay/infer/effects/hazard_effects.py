@@ -8,18 +8,11 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.data.models.cox import fit_cox
-from interplay.infer.effects.estimate import CONFIDENCE, Estimate, normal_quantile
+from interplay.infer.effects.estimate import Estimate, normal_quantile
 
 
-def hazard_ratio(
-    scores: FloatArray,
-    time: FloatArray,
-    event: BoolArray,
-    strata: IntArray | None = None,
-    *,
-    confidence: float = CONFIDENCE,
-) -> Estimate:
-    """Return the hazard ratio of one unit of the scores, with Wald's interval; of several, (n, k), that of the first.
+def hazard_ratio(scores: FloatArray, time: FloatArray, event: BoolArray, strata: IntArray | None = None) -> Estimate:
+    """Return the hazard ratio of one unit of the scores, with Wald's interval.
 
     Strata have baseline hazards of their own. NaN where the model has no finite fit, as with a level without events.
 
@@ -31,12 +24,11 @@ def hazard_ratio(
     >>> found.low < found.value < found.high
     True
     """
-    columns = scores.reshape(len(scores), -1)
-    if not np.ptp(columns, axis=0).all() or not event.any():
+    if np.ptp(scores) == 0 or not event.any():
         return Estimate()
-    fit = fit_cox(time, event, columns, strata=strata)
+    fit = fit_cox(time, event, scores[:, np.newaxis], strata=strata)
     log_ratio, error = float(fit.coefficients[0]), math.sqrt(max(float(fit.covariance[0, 0]), 0.0))
     if not (math.isfinite(log_ratio) and math.isfinite(error)) or abs(log_ratio) > 20 or error > 20:
         return Estimate()
-    reach = normal_quantile(confidence) * error
+    reach = normal_quantile() * error
     return Estimate(math.exp(log_ratio), math.exp(log_ratio - reach), math.exp(log_ratio + reach))

@@ -11,9 +11,7 @@ from interplay.base.ranks import mid_ranks
 from interplay.infer.effects.estimate import CONFIDENCE, Estimate, normal_quantile, strata_rows
 
 
-def spearman(
-    values: FloatArray, numbers: FloatArray, strata: IntArray | None = None, *, confidence: float = CONFIDENCE
-) -> Estimate:
+def spearman(values: FloatArray, numbers: FloatArray, strata: IntArray | None = None) -> Estimate:
     """Return Spearman's ρ with Bonett and Wright's interval: that of Fisher's z, of variance (1 + ρ²/2)/(n − 3).
 
     Within strata, ranks are those in the stratum, less their mean.
@@ -30,10 +28,10 @@ def spearman(
     for rows in parts:
         for ranks, of_stratum in ((x, values), (y, numbers)):
             ranks[rows] = (mid_ranks(of_stratum[rows]) - (len(rows) + 1) / 2) / len(rows)
-    return correlation(x, y, n_fitted=len(parts) - 1, confidence=confidence)
+    return correlation(x, y, n_fitted=len(parts) - 1)
 
 
-def correlation(x: FloatArray, y: FloatArray, *, n_fitted: int = 0, confidence: float = CONFIDENCE) -> Estimate:
+def correlation(x: FloatArray, y: FloatArray, *, n_fitted: int = 0) -> Estimate:
     """Return the correlation of centred scores, `n_fitted` of whose degrees of freedom are taken, with its interval."""
     length = math.sqrt(float(x @ x) * float(y @ y))
     free = len(x) - n_fitted - 3
@@ -42,13 +40,11 @@ def correlation(x: FloatArray, y: FloatArray, *, n_fitted: int = 0, confidence: 
     value = min(max(float(x @ y) / length, -1.0), 1.0)
     if abs(value) == 1:
         return Estimate(value, value, value)
-    z, reach = math.atanh(value), normal_quantile(confidence) * math.sqrt((1 + value**2 / 2) / free)
+    z, reach = math.atanh(value), normal_quantile() * math.sqrt((1 + value**2 / 2) / free)
     return Estimate(value, math.tanh(z - reach), math.tanh(z + reach))
 
 
-def mean_difference(
-    has_level: BoolArray, numbers: FloatArray, strata: IntArray | None = None, *, confidence: float = CONFIDENCE
-) -> Estimate:
+def mean_difference(has_level: BoolArray, numbers: FloatArray, strata: IntArray | None = None) -> Estimate:
     """Return the mean with a level less that without it, with Welch's interval; strata by their inverse variances.
 
     Examples
@@ -76,5 +72,5 @@ def mean_difference(
         return Estimate()
     weights = min(variances) / np.array(variances)
     value, error = float(weights @ differences / weights.sum()), math.sqrt(min(variances) / float(weights.sum()))
-    reach = float(stdtrit(sum(freedoms), (1 + confidence) / 2)) * error
+    reach = float(stdtrit(sum(freedoms), (1 + CONFIDENCE) / 2)) * error
     return Estimate(value * unit, (value - reach) * unit, (value + reach) * unit)

@@ -7,7 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.infer.interaction.null_model import chunks_of_tables, is_large, per_table, weighted_design
+from interplay.infer.interaction.null_model import (
+    chunks_of_tables,
+    information,
+    is_large,
+    per_table,
+    weighted_design,
+)
 from interplay.infer.interaction.two_level_fit import parity_signs
 
 #: Added to every count: Woolf's estimate with it has a finite variance, and its intervals cover (Haldane, Anscombe).
@@ -83,9 +89,13 @@ def adjusted_residuals(tables: IntArray, mu: FloatArray) -> FloatArray:
         in_cell = np.repeat(mu[chunk].sum(axis=-1).reshape(len(fitted), -1), tables.shape[-1], axis=1)
         # Leverage: of a(x), which fits the cell sizes, and of the bᵢ beside it.
         variance_left = 1 - np.divide(fitted, in_cell, out=np.ones_like(fitted), where=in_cell > 0)
-        directions, sizes, _ = np.linalg.svd(weighted_design(mu[chunk]), full_matrices=False)
-        smallest = sizes.max(axis=1, keepdims=True, initial=0.0) * max(directions.shape[1:]) * np.finfo(float).eps
-        variance_left -= np.where((sizes > smallest)[:, np.newaxis], directions**2, 0.0).sum(axis=-1)
+        weighted = weighted_design(mu[chunk])
+        # The diagonal of W(WᵀW)⁻¹Wᵀ, in a twentieth of the time of an SVD of W. The second step takes back what
+        # `information` adds to the diagonal.
+        regular = information(weighted)
+        solved = np.linalg.solve(regular, weighted.mT)
+        solved += np.linalg.solve(regular, weighted.mT - np.matmul(weighted.mT, np.matmul(weighted, solved)))
+        variance_left -= np.einsum("tec,tce->te", weighted, solved)
         free = (variance_left > _FREE_VARIANCE) & (fitted > _FREE_VARIANCE)
         of_chunk = np.full(fitted.shape, np.nan)
         difference = tables[chunk].reshape(fitted.shape) - fitted

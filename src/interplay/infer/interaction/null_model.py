@@ -119,6 +119,17 @@ def weighted_design(weights: FloatArray) -> FloatArray:
     return np.asarray((np.sqrt(w)[..., np.newaxis] * rest).reshape(len(w), n_cells * n_classes, n_columns))
 
 
+def information(weighted: FloatArray) -> FloatArray:
+    """Return the cross products of weighted columns, (n_tables, n_columns, n_columns), which can be inverted.
+
+    Columns without samples, and those that are sums of others where cells are empty, must not stop a solution.
+    """
+    products = np.matmul(weighted.mT, weighted)
+    diagonal = np.einsum("ijj->ij", products)
+    diagonal += 1e-12 * diagonal.max(axis=1, keepdims=True, initial=0.0) + np.finfo(float).tiny
+    return np.asarray(products)
+
+
 def degrees_of_freedom(tables: IntArray) -> IntArray:
     """Return the effective degrees of freedom of G², (n_tables,).
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.infer.interaction.null_model import (
     chunks_of_tables,
+    information,
     is_large,
     null_design,
     per_table,
@@ -108,14 +109,9 @@ def _newton(tables: IntArray, start: FloatArray) -> NullModelFit:
 def _newton_direction(counts: IntArray, mu: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the change of ln μ, up to a(x), and by how much G² should fall."""
     design = null_design(counts.shape[1:]).reshape(-1, null_design(counts.shape[1:]).shape[-1])
-    weighted = weighted_design(mu)
-    information = np.matmul(weighted.transpose(0, 2, 1), weighted)
-    # Columns without samples, and those that are sums of others where cells are empty, must not stop the solution.
-    diagonal = np.einsum("ijj->ij", information)
-    diagonal += 1e-12 * diagonal.max(axis=1, keepdims=True, initial=0.0) + np.finfo(float).tiny
     # One product per table: BLAS would round one product of all of them by their number.
     gradient = np.matmul((counts - mu).reshape(len(mu), 1, -1), design)[:, 0]
-    coefficients = np.linalg.solve(information, gradient[..., np.newaxis])
+    coefficients = np.linalg.solve(information(weighted_design(mu)), gradient[..., np.newaxis])
     change = np.matmul(design, coefficients)[..., 0]
     return change.reshape(mu.shape), np.maximum((gradient * coefficients[..., 0]).sum(axis=1), 0.0)
 

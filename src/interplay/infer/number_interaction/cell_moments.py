@@ -88,29 +88,27 @@ def cell_moments(
     n_tuples, n_samples = cells.shape
     n_cells = n_strata * prod(levels)
     # One number more: samples that belong to no cell.
-    place = cells + np.arange(n_tuples, dtype=np.int64)[:, np.newaxis] * (n_cells + 1)
-    flat = place.ravel()
+    flat = (cells + np.arange(n_tuples, dtype=np.int64)[:, np.newaxis] * (n_cells + 1)).ravel()
     size = n_tuples * (n_cells + 1)
     # Numbers are taken from their mean, so that squares of large numbers keep their digits.
     middle = float(scores.mean()) if n_samples else 0.0
     z = scores - middle
 
-    def summed(weights: FloatArray | None) -> FloatArray:
-        of_all = None if weights is None else np.broadcast_to(weights, cells.shape).ravel()
-        return np.bincount(flat, of_all, minlength=size).reshape(n_tuples, n_cells + 1).astype(np.float64)
-
     shape = (n_tuples, n_strata, *levels)
-    n, total = summed(None), summed(z)
+    n = np.bincount(flat, minlength=size).reshape(n_tuples, n_cells + 1).astype(np.float64)
+    total = np.bincount(flat, np.tile(z, n_tuples), minlength=size).reshape(n_tuples, n_cells + 1)
     between = np.divide(total**2, n, out=np.zeros_like(total), where=n > 0)
     if by_cell:
         mean = np.divide(total, n, out=np.zeros_like(total), where=n > 0)
         rest = np.broadcast_to(z, cells.shape) - np.take_along_axis(mean, cells, axis=1)
         squares = np.bincount(flat, (rest**2).ravel(), minlength=size)
         within = squares.reshape(n_tuples, n_cells + 1)[:, :-1].reshape(shape)
-    elif n[:, -1].any():
-        within = np.maximum((summed(z**2) - between)[:, :-1].sum(axis=1), 0.0)
     else:
-        within = np.maximum(float(z @ z) - between[:, :-1].sum(axis=1), 0.0)
+        squares = np.full(n_tuples, float(z @ z))
+        if n[:, -1].any():
+            rows, samples = np.nonzero(cells == n_cells)
+            squares -= np.bincount(rows, (z**2)[samples], minlength=n_tuples)
+        within = np.maximum(squares - between[:, :-1].sum(axis=1), 0.0)
     n, total = n[:, :-1].reshape(shape), total[:, :-1].reshape(shape)
     return CellMoments(n, total + middle * n, within)
 

@@ -240,6 +240,18 @@ class Outcome(ABC):
         """Return ln p of a likelihood ratio in some samples, whose larger model has so many columns."""
         return float(log_chi2_tail(chi2, df))
 
+    def most_ratios(self, design: Design, cells: IntArray, smaller: FloatArray, larger: FloatArray) -> FloatArray:
+        """Return upper bounds of likelihood ratios of many tables of cells, (n,), where they are known, else inf.
+
+        Parameters
+        ----------
+        cells : (n, n_samples) int64
+            The cell of each sample.
+        smaller, larger : (n_cells, n_columns) float64
+            Columns of both models.
+        """
+        return np.full(len(cells), np.inf)
+
     def n_counted(self, rows: IntArray) -> int:
         """Return how many samples, or events, there are among some samples."""
         return len(rows)

@@ -11,7 +11,12 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import shown, warn
 from interplay.base.tails import log_f_tail
-from interplay.data.models.cox import fit_in_risk_sets, martingale_residuals, sandwich_covariance
+from interplay.data.models.cox import (
+    fit_in_risk_sets,
+    martingale_residuals,
+    most_cell_ratios,
+    sandwich_covariance,
+)
 from interplay.data.models.linear import with_dependent
 from interplay.data.models.risk_sets import RiskSets
 from interplay.data.study.columns import ColumnKind, check_length, decision_column
@@ -207,6 +212,11 @@ class Survival(Outcome):
 
     def ratio_log_p(self, chi2: float, df: int, rows: IntArray, n_columns: int) -> float:
         return _log_p_of_events(chi2, df, self.n_counted(rows) - n_columns)
+
+    def most_ratios(self, design: Design, cells: IntArray, smaller: FloatArray, larger: FloatArray) -> FloatArray:
+        if design.adjusts or design.strata is not None or not self.event.any():
+            return super().most_ratios(design, cells, smaller, larger)
+        return most_cell_ratios(self._risk_sets(None), cells, smaller, larger)
 
     def n_counted(self, rows: IntArray) -> int:
         return int(self.event[rows].sum())
