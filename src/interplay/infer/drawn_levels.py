@@ -79,7 +79,8 @@ class DrawnLevels:
                 _saddlepoint_log_tail(sign * reduced[some], sizes[some], level_scores[some], self._scores)
                 for sign in (1.0, -1.0)
             ]
-            log_p[some] = np.logaddexp(*tails)
+            with np.errstate(invalid="ignore"):  # NaN where there is no saddlepoint
+                log_p[some] = np.logaddexp(*tails)
         return np.asarray(np.minimum(log_p, 0.0))
 
     def _listed_log_p(self, statistic: float, chosen: int) -> float:
