@@ -45,8 +45,7 @@ def one_table(job: tuple[str, int]) -> tuple[str, bool, bool, int]:
     kind, seed = job
     warnings.simplefilter("ignore")
     import interplay
-    from interplay.infer.arm_p_values import arm_names, log_p_of_arm
-    from interplay.infer.combined_p import combined_log_p
+    from interplay.infer.arms import arm_names, combined_log_p, log_p_of_arm
     from interplay.infer.p_values import adjust
 
     rng = np.random.default_rng([2026_11_17, KINDS.index(kind), seed])

@@ -32,7 +32,7 @@ import interplay
 from benchmarks.calibration.cells import Cell
 from benchmarks.calibration.null_data import make_data
 from interplay.ask.selection import arm_tests, significance
-from interplay.infer.arm_p_values import log_p_of_all
+from interplay.infer.arms import log_p_of_all
 from interplay.infer.null_fit import fit_null
 from interplay.infer.p_values import adjust
 from machine import RESULTS

@@ -22,8 +22,7 @@ import numpy as np
 
 import interplay
 from interplay.data.study.table import as_table
-from interplay.infer.clumps import clump_tuples
-from interplay.infer.linkage import make_linkage
+from interplay.infer.linkage import clump_tuples, make_linkage
 
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import write_result

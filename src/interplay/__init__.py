@@ -24,8 +24,7 @@ if _TYPE_CHECKING:
     from interplay.base.arrays import MaxGains
     from interplay.data.codes.coder import discretize, suggest_range
     from interplay.data.codes.contrast import contrast_variables
-    from interplay.infer.few_samples import FewSamplesWarning
-    from interplay.infer.null_fit import NullFit, fit_null
+    from interplay.infer.null_fit import FewSamplesWarning, NullFit, fit_null
     from interplay.search.checkpoint import Checkpoint
     from interplay.search.engines.base import SearchInterrupted
     from interplay.show.results.combined import Combined
@@ -78,7 +77,7 @@ __all__ = [
 _HOME = {
     "Checkpoint": "interplay.search.checkpoint",
     "Combined": "interplay.show.results.combined",
-    "FewSamplesWarning": "interplay.infer.few_samples",
+    "FewSamplesWarning": "interplay.infer.null_fit",
     "InteractionFeatures": "interplay.ask.estimators.interaction_features",
     "Interactions": "interplay.show.results.interactions",
     "MDFSSelector": "interplay.ask.estimators.selector",

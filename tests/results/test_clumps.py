@@ -13,8 +13,7 @@ from scipy.stats import chi2_contingency, spearmanr
 
 import interplay
 from interplay.data.study.table import as_table
-from interplay.infer.clumps import clump_tuples
-from interplay.infer.linkage import FLOOR, Linkage, make_linkage
+from interplay.infer.linkage import FLOOR, Linkage, clump_tuples, make_linkage
 
 
 def copies(n: int = 800, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from interplay import MDFSSelector
 from interplay.data.study.table import as_table
-from interplay.infer.association import Associations
+from interplay.infer.short_list import Associations
 
 N = 400
 

@@ -10,11 +10,10 @@ from interplay.data.codes.coder import make_coder
 from interplay.data.codes.rank_scores import RankScores, mid_rank_scores, normal_scores
 from interplay.data.study.columns import ColumnKind
 from interplay.data.study.table import as_table
-from interplay.infer.combined_p import combined_log_p
+from interplay.infer.arms import combined_log_p
 from interplay.infer.conditional_test import conditional_log_p
 from interplay.infer.given_test import GivenOthers, choose_strong
-from interplay.infer.level_score_test import level_score_log_p, level_scores
-from interplay.infer.score_test import class_targets, score_log_p
+from interplay.infer.score_test import class_targets, level_score_log_p, level_scores, score_log_p
 
 
 def ranks_of(X: np.ndarray) -> np.ndarray:

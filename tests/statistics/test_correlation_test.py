@@ -14,14 +14,15 @@ from interplay.base.tails import log_beta_cdf, log_f_tail
 from interplay.infer import drawn_levels
 from interplay.infer.correlation_test import (
     NumberTarget,
+    _moments,
     correlation_log_p,
     fourth_moment,
     level_correlation_log_p,
+    level_gain_log_p,
 )
 from interplay.infer.drawn_levels import DrawnLevels
 from interplay.infer.given_test import GivenOthers
-from interplay.infer.level_gain_test import _moments, level_gain_log_p
-from interplay.infer.number_products import int_normal_scores, number_products
+from interplay.infer.product_maxima import int_normal_scores, number_products
 
 
 def normal_scores(values: np.ndarray) -> np.ndarray:
@@ -233,8 +234,8 @@ def test_number_products_do_not_depend_on_threads_and_blocks(monkeypatch: pytest
     y = normal_scores(X[3] * X[50] + rng.normal(size=150))
     products = partial(number_products, int_normal_scores(X, ranks), y, n_fitted=0)
     whole = products(n_threads=1)
-    monkeypatch.setattr("interplay.infer.number_products.ROWS_AT_ONCE", 13)
-    monkeypatch.setattr("interplay.infer.number_products.SAMPLES_AT_ONCE", 17)
+    monkeypatch.setattr("interplay.infer.product_maxima.ROWS_AT_ONCE", 13)
+    monkeypatch.setattr("interplay.infer.product_maxima.SAMPLES_AT_ONCE", 17)
     parts = products(n_threads=3)
     np.testing.assert_array_equal(whole.statistic, parts.statistic)
     np.testing.assert_array_equal(whole.partner, parts.partner)

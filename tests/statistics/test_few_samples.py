@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.infer.few_samples import note_on_sparse_tuples
+from interplay.infer.null_fit import note_on_sparse_tuples
 
 
 def noise_with_one_table(counts, n_vars: int = 100) -> tuple[np.ndarray, np.ndarray]:

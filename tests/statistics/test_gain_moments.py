@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import interplay
-from interplay.infer.gain_moments import GainMoments
-from interplay.infer.margin_tables import listed_null
+from interplay.infer.margin_tables import GainMoments, listed_null
 
 
 @pytest.mark.parametrize(

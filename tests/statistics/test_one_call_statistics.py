@@ -11,9 +11,8 @@ from scipy import stats
 import interplay
 from interplay.ask.selection.dimensions import resolve_dimensions
 from interplay.data.codes.rank_scores import mid_rank_scores
-from interplay.infer.arm_p_values import weighted_arms
+from interplay.infer.arms import combined_log_p, learned_weights, weighted_arms
 from interplay.infer.arms import tests_of as weights_of
-from interplay.infer.combined_p import combined_log_p, learned_weights
 from interplay.infer.product_maxima import int_scores, product_maxima
 from one_call_problem import N_SAMPLES, N_VARS, found_in_mixed_effects, mixed_effects
 

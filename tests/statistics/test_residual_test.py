@@ -12,7 +12,7 @@ from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import number_outcome
 from interplay.data.study.outcomes.times import Survival, make_survival
 from interplay.data.study.strata import Strata
-from interplay.infer.given_in_model import GivenInModel
+from interplay.infer.given_test import GivenInModel
 from interplay.infer.residual_test import ResidualTarget
 
 N = 240

@@ -18,9 +18,9 @@ from interplay.compat.max_gains import search_settings, searched_gains
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.classes import decision_classes
 from interplay.data.study.table import as_table
-from interplay.infer.lsq_fit import Bounds, check_bounds, fit_lsq
 from interplay.infer.null_fit import MIN_REFERENCE_VARIABLES, MIN_THRESHOLDS_FOR_EXP, fit_null
 from interplay.infer.p_values import ADJUST_METHODS, adjust, chi2_statistic, relevant_mask
+from interplay.infer.reference_fit import Bounds, check_bounds, fit_lsq
 
 
 @described_by(COMPAT_ARGUMENTS | CUT_DATA)

@@ -32,15 +32,12 @@ from interplay.data.models.linear import cell_columns
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import NothingLeft
 from interplay.infer.conditional_test import conditional_log_p
-from interplay.infer.correlation_test import NumberTarget, correlation_log_p, level_correlation_log_p
+from interplay.infer.correlation_test import NumberTarget, correlation_log_p, level_correlation_log_p, level_gain_log_p
 from interplay.infer.drawn_levels import DrawnLevels
-from interplay.infer.given_in_model import GivenInModel
-from interplay.infer.given_test import GivenOthers, centred_within
-from interplay.infer.level_gain_test import level_gain_log_p
-from interplay.infer.level_score_test import level_score_log_p, level_scores
+from interplay.infer.given_test import GivenInModel, GivenOthers, centred_within
 from interplay.infer.permutations import exchangeability
 from interplay.infer.residual_test import ResidualTarget
-from interplay.infer.score_test import class_targets, score_log_p
+from interplay.infer.score_test import class_targets, level_score_log_p, level_scores, score_log_p
 from interplay.infer.short_list import beyond, orthonormal, pillai_log_p
 
 #: Columns of at most so many values are tested by their levels.

@@ -8,6 +8,18 @@ or outliers make T skewed, which the gamma distribution of `score_test` allows f
 
 No p-value lies below the chance of the observed order itself. Columns of few values have a sharper test: see
 `drawn_levels`.
+
+Sums of a number outcome's scores over the levels of single variables → p-values of their gains.
+
+The gain of a variable grows with R² = Σ S²/n over its levels, in shares of the outcome's sum of squares beyond strata.
+Two levels without strata have the test of `correlation_test`, exact where samples are few. Otherwise R² has, under
+permutation, a mean and a variance that follow from the sizes of levels and the fourth powers of the scores. The p-value
+is that of the beta distribution with these, or of the F test, whichever is larger. Where outliers make the variance
+larger than that of normal scores, levels are also compared one by one with all others, by the test of two levels.
+
+Levels of one sample have no differences within. Where nearly all levels are such, little is left within, in steps if
+scores are tied, which no smooth distribution describes: p is then at least the share of drawn permutations that leave
+as little. If all are, nothing can be tested.
 """
 
 from __future__ import annotations
@@ -18,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.tails import log_beta_cdf
 from interplay.infer.drawn_levels import DrawnLevels
 from interplay.infer.score_test import Moments
 
@@ -187,3 +200,123 @@ def level_correlation_log_p(
             exact = drawn.log_p(np.abs(statistic[small]), sizes[small, :, 0], z[small, :, 0], step=step[small])
             log_p[small] = np.where(np.isnan(exact), log_p[small], exact)
     return log_p
+
+
+#: From this kurtosis of the scores on (3 if normal), and this variance of R² in shares of that of normal scores, levels
+#: are looked at one by one.
+_OUTLIERS, _HEAVY = 4.0, 1.1
+
+#: With at most so many degrees of freedom within levels, half of which have one sample, permutations are drawn: so
+#: many.
+_FEW_WITHIN, _N_DRAWN = 16, 999
+
+#: p-values above this are not worth it.
+_MAX_P_BY_LEVEL = 0.05
+
+
+def level_gain_log_p(
+    sizes: IntArray, sums: FloatArray, target: NumberTarget, drawn: DrawnLevels | None = None
+) -> FloatArray:
+    """Return natural logarithms of p-values, (n_vars,).
+
+    Parameters
+    ----------
+    sizes : (n_vars, n_levels, n_strata) int64
+        Samples of each level.
+    sums : (n_vars, n_levels, n_strata) float64
+        Of the target's scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> target = NumberTarget.of(np.arange(12.0))
+    >>> sizes = np.array([[[4], [4], [4]]])
+    >>> sums = target.scores.reshape(1, 3, 4).sum(axis=2)[..., np.newaxis]
+    >>> f"{np.exp(level_gain_log_p(sizes, sums, target)[0]):.1e}"
+    '9.3e-05'
+    """
+    n_vars, n_levels, n_strata = sizes.shape
+    if n_levels == 2 and n_strata == 1:
+        scores = np.broadcast_to(np.array([0.0, 1.0])[:, np.newaxis], (n_vars, 2, 1))
+        return level_correlation_log_p(sizes, sums, scores, target, drawn)
+    n_filled = np.count_nonzero(sizes, axis=1)
+    squares = np.divide(sums**2, sizes, out=np.zeros(sums.shape), where=sizes > 0).sum(axis=(1, 2))
+    total = float(target.powers[0].sum())
+    if total <= 0:
+        return np.zeros(n_vars)
+    left = np.clip(1 - squares / total, 0.0, 1.0)
+    df = np.maximum(n_filled - 1, 0).sum(axis=1)
+    df_within = target.sizes.sum() - n_strata - df
+    by_f = log_beta_cdf(left, np.maximum(df_within, 1) / 2, np.maximum(df, 1) / 2)
+    mean, variance = _moments(sizes, target)
+    mean, variance = mean / total, variance / total**2
+    usable = (df > 0) & (variance > 0) & (mean < 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        both = mean * (1 - mean) / variance - 1
+    usable &= both > 0
+    both, mean = np.where(usable, both, 1.0), np.where(usable, mean, 0.5)
+    matched = log_beta_cdf(left, (1 - mean) * both, mean * both)
+    log_p = np.where(usable, np.maximum(by_f, matched), by_f)
+    if n_strata == 1 and target.sizes[0] * target.powers[2, 0] > _OUTLIERS * total**2:
+        usual = 2 * mean * (1 - mean) / (target.sizes.sum() + 1)
+        heavy = np.flatnonzero(usable & (variance > _HEAVY * usual) & (log_p < np.log(_MAX_P_BY_LEVEL)))
+        log_p[heavy] = np.maximum(log_p[heavy], _by_level(sizes[heavy], sums[heavy], target, drawn))
+    mostly_single = 2 * (sizes == 1).sum(axis=(1, 2)) >= n_filled.sum(axis=1)
+    for v in np.flatnonzero(mostly_single & (df > 0) & (df_within > 0) & (df_within <= _FEW_WITHIN)).tolist():
+        log_p[v] = max(log_p[v], _drawn_log_p(sizes[v], float(total - squares[v]), target))
+    return np.asarray(np.where((df > 0) & (df_within > 0), np.maximum(log_p, target.log_chance), 0.0))
+
+
+def _drawn_log_p(sizes: IntArray, within: float, target: NumberTarget) -> float:
+    """Return ln of the share of permutations with sums of squares within levels, (n_levels, n_strata), as small."""
+    stream = np.random.RandomState(0)
+    drawn = np.zeros(_N_DRAWN)
+    for stratum in range(sizes.shape[1]):
+        scores = np.sort(target.scores[target.strata == stratum])  # results do not depend on the order of samples
+        several = np.sort(sizes[sizes[:, stratum] > 1, stratum])
+        ends = np.cumsum(several)
+        if len(several):
+            chosen = np.stack([scores[stream.permutation(len(scores))[: ends[-1]]] for _ in range(_N_DRAWN)])
+            sums = np.add.reduceat(chosen, ends - several, axis=1)
+            drawn += (chosen**2).sum(axis=1) - (sums**2 / several).sum(axis=1)
+    n_reached = int((drawn <= within + 1e-9 * float(target.powers[0].sum())).sum())
+    return float(np.log((1 + n_reached) / (1 + _N_DRAWN)))
+
+
+def _by_level(sizes: IntArray, sums: FloatArray, target: NumberTarget, drawn: DrawnLevels | None) -> FloatArray:
+    """Return ln of the smallest p of any level against all others, times the number of levels."""
+    smallest = np.zeros(len(sizes))
+    for level in range(sizes.shape[1]):
+        two = [np.stack([of.sum(axis=1) - of[:, level], of[:, level]], axis=1) for of in (sizes, sums)]
+        smallest = np.minimum(smallest, level_gain_log_p(two[0], two[1], target, drawn))
+    n_levels = np.maximum(np.count_nonzero(sizes[..., 0], axis=1), 1)
+    return np.asarray(np.minimum(smallest + np.log(n_levels), 0.0))
+
+
+def _moments(sizes: IntArray, target: NumberTarget) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of Σ S²/n over all permutations within strata, (n_vars,)."""
+    mean, variance = np.zeros(len(sizes)), np.zeros(len(sizes))
+    for stratum, n in enumerate(target.sizes.tolist()):
+        if n < 4:  # too few for a variance; they hardly add to the sum
+            mean += np.maximum(np.count_nonzero(sizes[..., stratum], axis=1) - 1, 0) * (
+                target.powers[0, stratum] / max(n - 1, 1)
+            )
+            continue
+        square, fourth = float(target.powers[0, stratum]), float(target.powers[2, stratum])
+        # Expected products of scores of distinct samples: z², z_i²z_j², z_i³z_j, z_i²z_jz_k, z_iz_jz_kz_l.
+        e4, e31, e22 = fourth / n, -fourth / (n * (n - 1)), (square**2 - fourth) / (n * (n - 1))
+        e211 = (2 * fourth - square**2) / (n * (n - 1) * (n - 2))
+        e1111 = (3 * square**2 - 6 * fourth) / (n * (n - 1) * (n - 2) * (n - 3))
+        a = sizes[..., stratum].astype(np.float64)
+        a2, a3, a4 = a * (a - 1), a * (a - 1) * (a - 2), a * (a - 1) * (a - 2) * (a - 3)
+        own = a * e4 + a2 * (4 * e31 + 3 * e22) + 6 * a3 * e211 + a4 * e1111  # E S⁴
+        here = np.maximum(np.count_nonzero(a, axis=1) - 1, 0) * square / (n - 1)
+        filled = np.maximum(a, 1.0)
+        # E S_a²·S_b²/(ab) = e22 + (a − 1 + b − 1)·e211 + (a − 1)(b − 1)·e1111, summed over pairs of levels.
+        less, is_filled = np.where(a > 0, a - 1, 0.0), (a > 0).astype(np.float64)
+        n_filled, total, total_2 = is_filled.sum(axis=1), less.sum(axis=1), (less**2).sum(axis=1)
+        pairs = (n_filled**2 - n_filled) * e22 + 2 * (n_filled - 1) * total * e211 + (total**2 - total_2) * e1111
+        second = (own / filled**2).sum(axis=1) + pairs
+        mean += here
+        variance += np.maximum(second - here**2, 0.0)
+    return mean, variance

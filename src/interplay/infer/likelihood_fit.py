@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray
-from interplay.infer.p_values import NullTail
-from interplay.infer.shape_posterior import ShapePosterior, shape_posterior
+from interplay.infer.p_values import NullTail, ShapePosterior, shape_posterior
 
 #: The largest exponent of T^δ: sums of such powers, times their squares, are still finite.
 _MAX_EXPONENT = 600.0

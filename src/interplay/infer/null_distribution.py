@@ -13,8 +13,7 @@ from interplay.base.arrays import FloatArray
 from interplay.base.checks import needing
 from interplay.base.tails import log_chi2_tail
 from interplay.files.types import Check
-from interplay.infer.p_values import CHI2_PER_UNIT, NullTail, chi2_statistic, with_df
-from interplay.infer.shape_posterior import ShapePosterior
+from interplay.infer.p_values import CHI2_PER_UNIT, NullTail, ShapePosterior, chi2_statistic, with_df
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +74,7 @@ class NullFit:
         means over them. Empty for other fits.
     least_log_p : (n_vars,) float64
         Logarithms that p-values of the variables do not go below, where contrast variables contradict the fit; empty
-        elsewhere. See `interplay.infer.tail_guard`.
+        elsewhere. See `interplay.infer.null_fit`.
     """
 
     alpha: float

@@ -3,25 +3,44 @@
 V, the χ² tail probability of a variable's maximum gain, is too small for a p-value, because the gain is the largest
 of many. For γ independent tests the p-value is 1 − (1 − V)^γ. The tests overlap, so γ is not their number but is
 fitted to reference variables that are known, or found, to be irrelevant.
+
+A null fit + the gains of its contrast variables → the same, with p-values that these do not contradict.
+
+Outliers of an outcome whose values are compared, not ranked, make gains that no smooth distribution describes: a cell
+with the outlier alone explains most of the variance. Contrast variables then have p-values that chance does not give
+them. In such a case no p-value is smaller than the share of contrast variables with as large a gain.
+
+A note where samples are too few for anything to be found in 2D and more.
+
+Contrast variables have the same few values as the others, and the null is fitted to these, so p-values hold. Where
+samples are so few that gains stay below those of χ², p-values are too large and nothing can be found: users who find
+nothing should know this reason. docs/calibration.md shows where that is. (In 1D p-values come from an exact test.)
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import MAX_LEVELS, FloatArray
-from interplay.base.checks import check_choice, check_flag, check_int
-from interplay.base.tails import chi2_tail
+from interplay.base.arrays import MAX_LEVELS, FloatArray, IntArray
+from interplay.base.checks import check_choice, check_flag, check_int, shown
+from interplay.base.tails import chi2_tail, log_chi2_tail
 from interplay.infer.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE, FittedNull
-from interplay.infer.lsq_fit import MIN_REFERENCE_VARIABLES, check_bounds
 from interplay.infer.null_distribution import MODES, NullFit
 from interplay.infer.p_values import CHI2_PER_UNIT, chi2_statistic, with_df
-from interplay.infer.reference_fit import Reference, fit_reference, goodness_of_fit, is_one_heavy_tail
+from interplay.infer.reference_fit import (
+    MIN_REFERENCE_VARIABLES,
+    Reference,
+    check_bounds,
+    fit_reference,
+    goodness_of_fit,
+    is_one_heavy_tail,
+)
 
 __all__ = ["FITS", "MIN_REFERENCE_VARIABLES", "MODES", "NullFit", "fit_null"]
 
@@ -317,3 +336,75 @@ def _df_of_contrast(df: float | FloatArray, contrast_df: float | npt.ArrayLike |
     if isinstance(df, np.ndarray):
         raise ValueError("contrast_df must be given, one per contrast variable: df differs between the variables")
     return df
+
+
+#: The smallest p-value of contrast variables, times their number, is below this by chance once in a thousand fits.
+_IMPLAUSIBLE = 1e-3
+
+
+def guarded(null_fit: NullFit, contrast_gain: FloatArray, contrast_df: FloatArray) -> NullFit:
+    """Return the fit, with a lower bound of its p-values where contrast variables say that its tail is wrong.
+
+    Examples
+    --------
+    >>> from interplay.infer.null_fit import fit_null
+    >>> rng = np.random.default_rng(0)
+    >>> contrast = rng.chisquare(2, size=(300, 50)).max(axis=1) / CHI2_PER_UNIT["bits"]
+    >>> contrast[:3] += 100  # outliers
+    >>> null = fit_null([30.0], dimensions=2, contrast_gain=contrast, n_vars=51)
+    >>> bool(null.p_values()[0] < 1e-5), bool(guarded(null, contrast, np.full(300, 2.0)).p_values()[0] > 0.01)
+    (True, True)
+    """
+    known = np.isfinite(contrast_gain) & (contrast_df > 0)
+    n_contrast = int(np.count_nonzero(known))
+    if null_fit.is_exact or null_fit.is_permuted or n_contrast == 0:
+        return null_fit
+    log_p = null_fit.log_p_values(contrast_gain[known] * null_fit.inflation, df=contrast_df[known])
+    if float(log_p.min()) + np.log(n_contrast) >= np.log(_IMPLAUSIBLE):
+        return null_fit
+    of_contrast = np.sort(
+        log_chi2_tail(CHI2_PER_UNIT["bits"] * np.maximum(contrast_gain[known], 0), contrast_df[known])
+    )
+    own = log_chi2_tail(null_fit.statistic, null_fit.df)
+    n_as_large = np.searchsorted(of_contrast, own, side="right")
+    share = np.log((1 + n_as_large) / (n_contrast + 1))
+    return replace(null_fit, least_log_p=np.where(np.isnan(null_fit.statistic), -np.inf, share))
+
+
+#: 2D and more: samples of the smallest class per degree of freedom. Two levels: 3 in each cell of a tuple's table.
+MIN_PER_DEGREE_OF_FREEDOM = 6
+
+
+class FewSamplesWarning(UserWarning):
+    """Variables are relevant by χ², and not by an exact test, because there are few samples.
+
+    This warning is no longer given, because p-values in 1D come from an exact test. The name stays for filters that
+    mention it.
+    """
+
+
+def note_on_sparse_tuples(class_labels: list[str], class_sizes: IntArray, df: IntArray, *, dimensions: int) -> str:
+    """Say that tuples have too few samples per cell for anything to be found; nothing if they have enough.
+
+    `df` are the degrees of freedom of the variables. Numbers have no classes: no labels, and the size of all.
+    """
+    if not class_labels:
+        return _note_on_numbers(int(class_sizes.sum()), float(np.median(df)) if len(df) else 0.0, dimensions)
+    per_class = float(np.median(df)) / (len(class_sizes) - 1) if len(df) else 0.0
+    smallest = int(np.argmin(class_sizes))
+    if class_sizes[smallest] >= MIN_PER_DEGREE_OF_FREEDOM * per_class:
+        return ""
+    return (
+        f"class {shown(class_labels[smallest])} has {class_sizes[smallest]} samples, too few for the tables of "
+        f"dimensions={dimensions} ({per_class:g} degrees of freedom): p-values are too large and true effects are "
+        "missed; lower dimensions or divisions, merge rare classes, or gather more samples"
+    )
+
+
+def _note_on_numbers(n_samples: int, df: float, dimensions: int) -> str:
+    if n_samples >= 2 * MIN_PER_DEGREE_OF_FREEDOM * df:
+        return ""
+    return (
+        f"{n_samples} samples are too few for the tables of dimensions={dimensions} ({df:g} degrees of freedom): "
+        "p-values are too large and true effects are missed; lower dimensions or divisions, or gather more samples"
+    )

@@ -16,7 +16,7 @@ from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.ask.cli.times import TIME_OPTIONS, check_times
 from interplay.ask.interaction.coding import CODING_CHOICES
 from interplay.data.codes.coder import MISSING_CHOICES
-from interplay.infer.clumps import DEFAULT_R2
+from interplay.infer.linkage import DEFAULT_R2
 from interplay.readers.data_file import read_data
 
 #: Options that mean the same here as for `interplay run`.

@@ -18,8 +18,7 @@ from interplay.ask.cli.errors import ClosedStdout, NotWrittenError, writing
 from interplay.ask.cli.options import option
 from interplay.ask.cli.words import summary_in_options
 from interplay.files.whole_file import check_writable
-from interplay.infer.clumps import DEFAULT_R2
-from interplay.infer.linkage import FLOOR
+from interplay.infer.linkage import DEFAULT_R2, FLOOR
 from interplay.show.results.clump_table import check_r2
 from interplay.show.results.table_file import check_table_ending, table_bytes, write_table
 

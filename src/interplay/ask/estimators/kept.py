@@ -9,8 +9,8 @@ import numpy as np
 from interplay.base.arrays import BoolArray
 from interplay.base.checks import shown
 from interplay.data.study.table import Table
-from interplay.infer.association import Associations
 from interplay.infer.p_values import significance_order
+from interplay.infer.short_list import Associations
 from interplay.show.results.selection import Selection
 
 #: An association of 1 may be computed as slightly less.

@@ -11,11 +11,9 @@ from interplay.ask.selection.runs import SearchedRun
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
 from interplay.base.tails import log_chi2_tail
-from interplay.infer.arm_p_values import ArmPValues, arm_names
-from interplay.infer.arms import FIT_OF_SYNERGIES, ArmTest, tests_of
-from interplay.infer.null_fit import NullFit, fit_null
+from interplay.infer.arms import FIT_OF_SYNERGIES, ArmPValues, ArmTest, arm_names, tests_of
+from interplay.infer.null_fit import NullFit, fit_null, guarded
 from interplay.infer.p_values import CHI2_PER_UNIT
-from interplay.infer.tail_guard import guarded
 from interplay.show.results.run import Run
 
 #: Of one comparison: ln p of each variable, the tuple with that p-value, and the null it came from, if one was fitted.

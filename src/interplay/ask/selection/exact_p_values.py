@@ -13,9 +13,8 @@ from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.infer.conditional_test import conditional_log_p
-from interplay.infer.correlation_test import NumberTarget
+from interplay.infer.correlation_test import NumberTarget, level_gain_log_p
 from interplay.infer.drawn_levels import DrawnLevels
-from interplay.infer.level_gain_test import level_gain_log_p
 from interplay.infer.residual_test import ResidualTarget
 from interplay.search.engines.tables import count_tables
 

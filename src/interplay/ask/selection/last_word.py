@@ -29,7 +29,7 @@ from interplay.data.study.comparisons import Comparison
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.data.study.outcomes.times import Survival
-from interplay.infer.arm_p_values import ArmPValues, log_p_of_all
+from interplay.infer.arms import ArmPValues, log_p_of_all
 from interplay.infer.claims import Claims
 from interplay.infer.model_tests import ModelTests
 from interplay.infer.null_fit import NullFit

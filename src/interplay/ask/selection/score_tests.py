@@ -19,18 +19,17 @@ from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Targ
 from interplay.files.types import Check
 from interplay.infer.correlation_test import NumberTarget, correlation_log_p, level_correlation_log_p
 from interplay.infer.drawn_levels import DrawnLevels
-from interplay.infer.given_in_model import GivenInModel
-from interplay.infer.given_test import GivenOthers, choose_strong
-from interplay.infer.level_score_test import level_score_log_p, level_scores
-from interplay.infer.number_products import int_normal_scores, number_products
+from interplay.infer.given_test import GivenInModel, GivenOthers, choose_strong
 from interplay.infer.product_maxima import (
     ProductMaxima,
+    int_normal_scores,
     int_scores,
     is_small_enough,
+    number_products,
     product_maxima,
 )
 from interplay.infer.residual_test import ResidualTarget
-from interplay.infer.score_test import class_targets, score_log_p
+from interplay.infer.score_test import class_targets, level_score_log_p, level_scores, score_log_p
 
 
 @dataclass(frozen=True, eq=False)

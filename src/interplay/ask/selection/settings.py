@@ -15,9 +15,9 @@ from interplay.base.checks import check_choice, check_int, check_real, shown
 from interplay.data.study.comparisons import MULTICLASS_CHOICES
 from interplay.data.study.table import Table
 from interplay.infer.arms import arm_of_tuples
-from interplay.infer.lsq_fit import MIN_REFERENCE_VARIABLES
 from interplay.infer.null_fit import FITS
 from interplay.infer.p_values import ADJUST_METHODS
+from interplay.infer.reference_fit import MIN_REFERENCE_VARIABLES
 from interplay.search.settings import SearchSettings, check_search_settings
 
 #: "auto" takes as many contrast variables as there are variables, within these bounds: fewer leave the null fit

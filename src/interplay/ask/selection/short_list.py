@@ -10,8 +10,7 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.data.study.study import Study
 from interplay.data.study.table import Table
-from interplay.infer.association import Associations
-from interplay.infer.short_list import ShortList, choose_short_list
+from interplay.infer.short_list import Associations, ShortList, choose_short_list
 from interplay.show.results.selection import Selection
 
 #: More relevant variables are not compared with each other: each of the others stands for itself.

@@ -15,12 +15,11 @@ from interplay.ask.selection.runs import SearchedRun, SearchedSelection
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
-from interplay.infer.arm_p_values import ArmPValues, log_p_of_all
+from interplay.infer.arms import ArmPValues, log_p_of_all
 from interplay.infer.model_tests import ModelTests
-from interplay.infer.null_fit import fit_null
+from interplay.infer.null_fit import fit_null, guarded
 from interplay.infer.p_values import adjust, relevant_mask, significance_order
 from interplay.infer.permutations.permutation_null import permutation_null
-from interplay.infer.tail_guard import guarded
 from interplay.search.checkpoint import Checkpoint, handing_over
 from interplay.show.results.run import Run, smallest_log_p
 from interplay.show.results.selection import Selection

@@ -15,8 +15,7 @@ from interplay.data.codes.cuts import number_text
 from interplay.data.codes.rank_scores import RankScores
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.study import Study
-from interplay.infer.arm_p_values import ArmPValues
-from interplay.infer.arms import ALONE, GIVEN, found_in_words
+from interplay.infer.arms import ALONE, GIVEN, ArmPValues, found_in_words
 from interplay.infer.effects import direction as words
 from interplay.infer.effects.estimate import (
     PARTIAL_RHO,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.infer.few_samples import note_on_sparse_tuples
+from interplay.infer.null_fit import note_on_sparse_tuples
 from interplay.show.report import study_words
 from interplay.show.report.numbers import counted, p_text, short
 from interplay.show.report.search_words import (

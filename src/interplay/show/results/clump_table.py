@@ -11,8 +11,7 @@ from interplay.base.arrays import BoolArray, IntArray
 from interplay.base.checks import check_real, shown
 from interplay.data.study.positions import make_positions
 from interplay.data.study.table import Table, as_table
-from interplay.infer.clumps import clump_tuples, neighbours_of
-from interplay.infer.linkage import FLOOR, MAX_COLUMNS, Linkage, make_linkage
+from interplay.infer.linkage import FLOOR, MAX_COLUMNS, Linkage, clump_tuples, make_linkage, neighbours_of
 from interplay.show.results.run import are_compared_by_rank
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.data.study.outcomes.words import Words
 from interplay.files.types import Check
-from interplay.infer.clumps import DEFAULT_R2
 from interplay.infer.interaction.tuple_tests import TupleTests
-from interplay.infer.linkage import FLOOR, Linkage
+from interplay.infer.linkage import DEFAULT_R2, FLOOR, Linkage
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves
 from interplay.show.results.clump_table import check_r2, interaction_clumps, significant_leads
 from interplay.show.results.interaction_rules import interaction_rules, interaction_terms

@@ -9,7 +9,7 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.files.types import fits, have_types
-from interplay.infer.arm_p_values import ArmPValues
+from interplay.infer.arms import ArmPValues
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.survival.survival_curves import SurvivalCurves
 from interplay.show.results.combined import Combined

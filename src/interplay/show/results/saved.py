@@ -10,7 +10,7 @@ from interplay.base.checks import check_path
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.files.archive import FileFormat, is_archive_of, read_archive, write_archive
-from interplay.infer.arm_p_values import ArmPValues
+from interplay.infer.arms import ArmPValues
 from interplay.infer.effects.variable_effects import VariableEffects
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.linkage import Linkage

@@ -15,22 +15,21 @@ from interplay.base.checks import check_int, shown
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.data.study.outcomes.words import Words, words_of
 from interplay.files.types import Check
-from interplay.infer.arm_p_values import (
+from interplay.infer.arms import (
     ArmPValues,
     arm_names,
+    arm_of_tuples,
     found_by,
+    found_in_words,
     log_p_of_arm,
     strongest_test,
     weighted_arms,
 )
-from interplay.infer.arms import arm_of_tuples, found_in_words
-from interplay.infer.association import clusters
-from interplay.infer.clumps import DEFAULT_R2
 from interplay.infer.effects.variable_effects import VariableEffects
-from interplay.infer.linkage import FLOOR, Linkage
+from interplay.infer.linkage import DEFAULT_R2, FLOOR, Linkage
 from interplay.infer.model_tests import ModelTests
 from interplay.infer.null_fit import NullFit
-from interplay.infer.short_list import ShortList
+from interplay.infer.short_list import ShortList, clusters
 from interplay.infer.stability import Stability
 from interplay.infer.survival.survival_curves import SurvivalCurves
 from interplay.infer.verdicts import Verdict, verdicts_of

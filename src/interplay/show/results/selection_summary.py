@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.base.text import printable
-from interplay.infer.clumps import clump_tuples
-from interplay.infer.few_samples import note_on_sparse_tuples
+from interplay.infer.linkage import clump_tuples
+from interplay.infer.null_fit import note_on_sparse_tuples
 from interplay.show.results import summary_words as words
 from interplay.show.results.shown_variables import short_list_lines, shown_variables
 

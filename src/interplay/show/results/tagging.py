@@ -23,8 +23,7 @@ from interplay.data.study.positions import NOWHERE, Positions, make_positions
 from interplay.data.study.strata import Strata
 from interplay.data.study.study import Study, make_study
 from interplay.data.study.table import Table, as_table
-from interplay.infer.clumps import clump_tuples
-from interplay.infer.linkage import linkage_rows, squared_associations
+from interplay.infer.linkage import clump_tuples, linkage_rows, squared_associations
 from interplay.infer.neighbour_screen import Neighbours, responses
 from interplay.infer.smooth_columns import smooth_columns
 from interplay.infer.tagging import Lead, Tagged, tagged_tuple

@@ -20,8 +20,7 @@ from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
 from interplay.data.study.outcomes.times import Survival
 from interplay.data.study.study import Study
-from interplay.infer.arm_p_values import arm_names
-from interplay.infer.arms import arm_of_tuples, found_in_words
+from interplay.infer.arms import arm_names, arm_of_tuples, found_in_words
 from interplay.infer.claims import Claims
 from interplay.infer.effects.estimate import (
     DIFFERENCE_IN_CELL,
