@@ -9,12 +9,21 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from interplay.infer.effects.class_effects import auc, odds_ratio
-from interplay.infer.effects.estimate import AUC, CLIFF, HAZARD_RATIO, HAZARD_RATIO_PER_SD, MEAN_DIFFERENCE, RHO
-from interplay.infer.effects.given_effect import correlation_given
-from interplay.infer.effects.grouped_interval import grouped_interval
+from interplay.infer.effects.estimate import (
+    AUC,
+    CLIFF,
+    HAZARD_RATIO,
+    HAZARD_RATIO_PER_SD,
+    MEAN_DIFFERENCE,
+    RHO,
+    auc,
+    correlation_given,
+    grouped_interval,
+    mean_difference,
+    odds_ratio,
+    spearman,
+)
 from interplay.infer.effects.measured import Target, Values, measure
-from interplay.infer.effects.number_effects import mean_difference, spearman
 
 
 def _two_groups(seed: int, n: int = 80, shift: float = 0.7) -> tuple[np.ndarray, np.ndarray]:

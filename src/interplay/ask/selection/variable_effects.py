@@ -20,8 +20,8 @@ from interplay.infer.effects import direction as words
 from interplay.infer.effects.estimate import (
     PARTIAL_RHO,
     Estimate,
+    correlation_given,
 )
-from interplay.infer.effects.given_effect import correlation_given
 from interplay.infer.effects.measured import Effect, MeasuredVariable, Target, Values, measure
 from interplay.infer.effects.variable_effects import VariableEffects
 from interplay.infer.given_test import choose_strong

@@ -13,11 +13,15 @@ from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.ranks import mid_ranks, normal_scores
 from interplay.infer.effects import direction as words
 from interplay.infer.effects import estimate as kinds
-from interplay.infer.effects.class_effects import auc, odds_ratio
-from interplay.infer.effects.estimate import Estimate
-from interplay.infer.effects.grouped_interval import grouped_interval
-from interplay.infer.effects.hazard_effects import hazard_ratio
-from interplay.infer.effects.number_effects import mean_difference, spearman
+from interplay.infer.effects.estimate import (
+    Estimate,
+    auc,
+    grouped_interval,
+    hazard_ratio,
+    mean_difference,
+    odds_ratio,
+    spearman,
+)
 
 #: Levels with fewer samples are not named as the highest, where there are others: a share of one sample says nothing.
 _FEWEST_IN_LEVEL = 5

@@ -30,8 +30,8 @@ from interplay.infer.effects.estimate import (
     ODDS_RATIO_TOGETHER,
     PARTIAL_RHO,
     Estimate,
+    correlation_given,
 )
-from interplay.infer.effects.given_effect import correlation_given
 from interplay.infer.effects.measured import Target, Values, measure
 from interplay.infer.given_test import choose_strong
 from interplay.infer.interaction.listed_p_values import LISTED_METHODS
