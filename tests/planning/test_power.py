@@ -12,8 +12,8 @@ from scipy import stats
 import interplay
 from command_line import in_shell
 from interplay.ask.planning.call import class_chances, make_design
-from interplay.infer.interaction.exact_p_value import exact_log_p
-from interplay.infer.interaction.two_level_fit import parity_signs
+from interplay.infer.interaction.interaction_test import exact_log_p
+from interplay.infer.interaction.null_model import parity_signs
 from interplay.infer.power.class_power import drawn_cell_counts, exact_power
 from interplay.infer.power.number_power import number_power
 

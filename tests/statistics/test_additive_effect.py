@@ -10,7 +10,7 @@ import pytest
 import statsmodels.api as sm
 
 import interplay
-from interplay.infer.interaction.additive_effect import relative_excess_risk
+from interplay.infer.interaction.effect import relative_excess_risk
 
 
 def statsmodels_reri(counts: np.ndarray) -> tuple[float, float, float]:

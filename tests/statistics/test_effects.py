@@ -330,7 +330,7 @@ def test_effects_survive_a_file(tmp_path):
 def test_effect_in_a_cell_is_a_coefficient_of_statsmodels():
     import statsmodels.api as sm
 
-    from interplay.infer.interaction.cell_effect import log_odds_in_cell
+    from interplay.infer.interaction.effect import log_odds_in_cell
 
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 3, 1500), rng.integers(0, 4, 1500)
@@ -350,7 +350,7 @@ def test_effect_in_a_cell_is_a_coefficient_of_statsmodels():
 
 
 def test_a_cell_without_the_class_has_an_effect():
-    from interplay.infer.interaction.cell_effect import log_odds_in_cell
+    from interplay.infer.interaction.effect import log_odds_in_cell
 
     table = np.full((3, 3, 2), 30)
     table[0, 0] = [60, 0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.infer.interaction.two_level_fit import parity_signs, step_range
+from interplay.infer.interaction.null_model import parity_signs, step_range
 from interplay.infer.power import class_power as module
 
 

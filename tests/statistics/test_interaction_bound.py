@@ -7,9 +7,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from interplay.infer.interaction.bound import gain_bound, subtuple_informations
-from interplay.infer.interaction.null_model_fit import fit_null_model
-from interplay.infer.interaction.proportional_fit import fit_proportionally
+from interplay.infer.interaction.proportional_fit import fit_null_model, fit_proportionally
+from interplay.infer.interaction.table_tests import gain_bound, subtuple_informations
 
 SHAPES = [(2, 2, 2), (3, 3, 2), (2, 4, 3), (3, 3, 3), (2, 2, 2, 2), (3, 2, 3, 2), (2, 3, 2, 3), (2, 2, 2, 2, 2)]
 

@@ -13,19 +13,18 @@ from scipy import stats
 import interplay
 import reference
 from interplay.base.tails import log_chi2_tail
-from interplay.infer.interaction import exact_p_value
+from interplay.infer.interaction import interaction_test as exact_p_value
 from interplay.infer.interaction.bootstrap import drawn_g2
 from interplay.infer.interaction.effect import adjusted_residuals, interaction_log_odds
-from interplay.infer.interaction.exact_p_value import exact_log_p
-from interplay.infer.interaction.interaction_test import bootstrap_input, g2_thresholds, interaction_test
+from interplay.infer.interaction.interaction_test import bootstrap_input, exact_log_p, g2_thresholds, interaction_test
 from interplay.infer.interaction.null_model import (
     degrees_of_freedom,
     fewest_degrees_of_freedom,
+    parity_signs,
+    step_range,
     supported_entries,
 )
-from interplay.infer.interaction.null_model_fit import fit_null_model, likelihood_ratio
-from interplay.infer.interaction.proportional_fit import fit_proportionally
-from interplay.infer.interaction.two_level_fit import parity_signs, step_range
+from interplay.infer.interaction.proportional_fit import fit_null_model, fit_proportionally, likelihood_ratio
 from likelihood_ratio import independent_columns, regression
 
 SHAPES = [(2, 2, 2), (3, 3, 2), (2, 4, 2), (3, 3, 3), (4, 2, 3), (2, 2, 2, 2), (3, 2, 3, 2), (2, 3, 2, 3), (3, 3, 3, 2)]

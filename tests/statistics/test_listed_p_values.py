@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.infer.interaction.listed_p_values import LISTED_METHODS, adjust_listed
+from interplay.infer.interaction.tuple_tests import LISTED_METHODS, adjust_listed
 from interplay.infer.p_values import adjust
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from interplay import _core
 from interplay.infer.interaction.null_model import supported_entries
-from interplay.infer.interaction.proportional_fit import fit_proportionally
-from interplay.infer.interaction.quick_fit import quick_fit
+from interplay.infer.interaction.proportional_fit import fit_proportionally, quick_fit
 
 SHAPES = [(2, 2, 2), (3, 3, 2), (3, 4, 3), (2, 3, 4, 2), (3, 3, 3, 3), (2, 2, 2, 3, 2), (2, 2, 2, 2, 2, 2), (9, 8, 2),
           (3, 3, 10), (2, 2, 2, 2, 2, 2, 2)]  # fmt: skip

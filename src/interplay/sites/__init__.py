@@ -14,7 +14,7 @@
     combine_sites.py          these tables → Interactions, as of one table                  `combine_sites`
 
 With the site as a stratum, G² of a tuple is the sum of the sites' G². Where the sum reaches a threshold, one site
-reaches its share (``interplay.infer.interaction.site_shares``), so the lists of round one miss no tuple. What
+reaches its share (``interplay.infer.interaction.prospects``), so the lists of round one miss no tuple. What
 follows is a function of counts, and the same code as that of one table.
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from interplay.base.checks import check_choice, check_list, check_real, shown
-from interplay.infer.interaction.listed_p_values import LISTED_METHODS
+from interplay.infer.interaction.tuple_tests import LISTED_METHODS
 from interplay.infer.p_values import ADJUST_METHODS
 from interplay.show.results.combined import Combined
 from interplay.show.results.interactions import Interactions

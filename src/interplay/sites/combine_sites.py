@@ -25,9 +25,8 @@ from interplay.data.study.outcomes.classes import MIN_CLASS_SIZE, DecisionClasse
 from interplay.data.study.outcomes.targets import ClassTarget
 from interplay.data.study.strata import Strata
 from interplay.infer.interaction.interaction_test import g2_thresholds
-from interplay.infer.interaction.listed_p_values import adjust_listed
-from interplay.infer.interaction.survivors import may_be_significant
-from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.interaction.table_tests import may_be_significant
+from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed
 from interplay.search.engines.tables import TupleTables
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.provenance import search_record

@@ -11,8 +11,7 @@ from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.data.codes.cuts import VariableCuts, plain_label
 from interplay.infer.combined_studies import fixed_effect, summed_chi2
-from interplay.infer.interaction.listed_p_values import adjust_listed
-from interplay.infer.interaction.tuple_tests import METHODS, SPARSE
+from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, adjust_listed
 from interplay.show.results.combined import COMBINED_METHODS, Combined
 from interplay.show.results.interactions import Interactions
 from interplay.sites.combined_variables import REACH

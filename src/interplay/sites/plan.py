@@ -22,7 +22,7 @@ from interplay.base.checks import check_choice, check_encodable, check_file, che
 from interplay.base.text import tuples_in_words
 from interplay.data.codes.cuts import VariableCuts, plain_label
 from interplay.files.whole_file import whole_file
-from interplay.infer.interaction.site_shares import site_shares
+from interplay.infer.interaction.prospects import site_shares
 
 #: What the file is, in its first entry.
 _KIND = "plan of a search over sites"

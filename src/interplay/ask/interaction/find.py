@@ -29,9 +29,7 @@ from interplay.data.codes.cuts import outcome_cuts, variable_cuts
 from interplay.data.codes.survey import warn_of_empty
 from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.data.study.outcomes.times import Survival
-from interplay.infer.interaction.corrected_p_values import corrected_p_values
-from interplay.infer.interaction.listed_p_values import adjust_listed
-from interplay.infer.interaction.tuple_tests import METHODS, TupleTests
+from interplay.infer.interaction.tuple_tests import METHODS, TupleTests, adjust_listed, corrected_p_values
 from interplay.infer.linkage import Linkage, make_linkage
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping

@@ -15,8 +15,7 @@ from interplay.ask.interaction.find import wanted_tuples
 from interplay.ask.interaction.p_value_caps import PValueCaps
 from interplay.base.checks import shown
 from interplay.data.codes.tuple_counts import MAX_KEPT
-from interplay.infer.interaction.listed_p_values import adjust_listed
-from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed
 from interplay.infer.survival.survival_curves import MAX_TUPLES
 from interplay.search.checkpoint import describe_difference
 from interplay.search.loop import Shard

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interplay.base.checks import shown
-from interplay.infer.interaction.listed_p_values import LISTED_METHODS
-from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.interaction.tuple_tests import LISTED_METHODS, TupleTests
 from interplay.infer.p_values import R_NAMES
 
 #: Rejections of step-up methods that the first search leaves room for.
@@ -87,7 +86,7 @@ class PValueCaps:
             room = min(m, max(_FIRST_REJECTIONS, 4 * n_rejected))
             harmonic = 1.0
             if method == "fdr_by":
-                from interplay.infer.interaction.listed_p_values import harmonic_number
+                from interplay.infer.interaction.tuple_tests import harmonic_number
 
                 harmonic = harmonic_number(m)
             return min(self.level, self.level * room / (m * harmonic))

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
 from interplay.infer.interaction.interaction_test import EXACT_SLACK
-from interplay.infer.interaction.null_model_fit import fit_null_model
+from interplay.infer.interaction.proportional_fit import fit_null_model
 from interplay.infer.interaction.prospects import ROUNDING, largest_g2, least_log_p, rough_log_p
 from interplay.infer.interaction.table_tests import is_never_tested, not_tested
 from interplay.search.engines.tables import TupleTables

@@ -24,7 +24,7 @@ from interplay.data.codes.coded import CodedComparison
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.infer.interaction.interaction_test import chi2_log_p
-from interplay.infer.interaction.survivors import may_be_significant
+from interplay.infer.interaction.table_tests import may_be_significant
 from interplay.infer.number_interaction.scored_numbers import scored_numbers
 from interplay.search.engines.base import Engine
 from interplay.search.engines.choice import EngineChoice

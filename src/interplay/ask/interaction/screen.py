@@ -24,7 +24,7 @@ from interplay.data.codes.coder import Coder
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.infer.interaction.interaction_test import g2_thresholds
-from interplay.infer.interaction.survivors import may_be_significant
+from interplay.infer.interaction.table_tests import may_be_significant
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.choice import EngineChoice, count_tuples

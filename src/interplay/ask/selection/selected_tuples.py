@@ -18,9 +18,7 @@ from interplay.ask.interaction.tests import Tables, make_tuple_tests
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.data.codes.coded import CodedComparison
-from interplay.infer.interaction.corrected_p_values import corrected_p_values
-from interplay.infer.interaction.listed_p_values import adjust_listed
-from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed, corrected_p_values
 from interplay.show.results.run import Run
 
 #: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.

@@ -5,28 +5,18 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
 ::
 
     null_model.py        H0: which entries of a table it concerns, its columns, degrees of freedom
-    null_model_fit.py    tables → fitted counts μ, G², smallest expected count
-    proportional_fit.py  the first part of it, many tables at a time
-    quick_fit.py         tables → G² in compiled code, for decisions
-    two_level_fit.py     the same in closed form, for two levels and two classes
-    bound.py             upper bounds of G², for a search
-    survivors.py         tables → which may be significant, by these bounds      `may_be_significant`
-    site_shares.py       thresholds of the whole → those of one of several sites  `site_shares`
-    prospects.py         tables → the smallest p-values that they can have       `least_log_p`, `rough_log_p`
-    exact_p_value.py     two levels and two classes: Zelen's exact test
+    proportional_fit.py  tables → their fit under H0, by sweeps or along one line, and G²; quick G² in compiled code
+    prospects.py         how small a p-value can be at best, before any exact fit; the G² that one site needs
     bootstrap.py         other sparse tables: by how much χ² is to be corrected
-    effect.py            log odds ratio with its interval; adjusted residuals
-    cell_effect.py       the cell with the largest residual → its log odds ratio beside separate effects
+    effect.py            how strong an interaction is, and where: odds ratios, one cell and class, the additive scale
     interaction_test.py  tables → `InteractionTests`, all of the above      `interaction_test`
-    table_tests.py       tables → `TupleTests`: tests, corrected where tables are sparse, effects, gains
+    table_tests.py       tables of one shape → tests of their interactions; upper bounds of G², by which tuples are
+                         ruled out
     tuple_tests.py       TupleTests: tests about every kind of outcome, one row per tuple, as results keep them
-    additive_effect.py   counts → RERI with its interval: the interaction on the additive scale
     beside_test.py       levels + columns → the interaction beside other columns of a model
     smooth_test.py       the same beside smooth effects of numbers that were cut
-    corrected_p_values.py  statistics of second tests → p-values, corrected as those of the search were
     model_test.py        a tuple in a model of covariates, offset, times → likelihood ratio, effect
     tested_in_model.py   the same of many tuples → tests that take the place of those without covariates
-    listed_p_values.py   p-values of some tuples, adjusted for all that were searched      `adjust_listed`
 
 How a search over all m = C(p, k) tuples uses it
 ------------------------------------------------

@@ -24,8 +24,7 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.base.tails import log_chi2_tail
 from interplay.infer.interaction.null_model import n_null_columns
-from interplay.infer.interaction.proportional_fit import fit_proportionally
-from interplay.infer.interaction.quick_fit import MAX_SWEEPS, TOLERANCE, quick_fit
+from interplay.infer.interaction.proportional_fit import MAX_SWEEPS, QUICK_TOLERANCE, fit_proportionally, quick_fit
 
 #: Bootstrap tables per tuple. The factor is a mean over them: its error is about √(2/df)/√200.
 N_BOOTSTRAP = 200
@@ -115,7 +114,7 @@ def drawn_g2(
     for some in _chunks(known, tables, n_bootstrap):
         draws = _Draws(tables[some], [seeds[i] for i in some.tolist()], n_bootstrap, n_threads)
         drawn = draws.between(np.arange(len(some)), 0, n_bootstrap).reshape(-1, *tables.shape[2:])
-        fit = fit_proportionally(drawn, tolerance=TOLERANCE, max_sweeps=MAX_SWEEPS, n_threads=n_threads)
+        fit = fit_proportionally(drawn, tolerance=QUICK_TOLERANCE, max_sweeps=MAX_SWEEPS, n_threads=n_threads)
         found.keep(some, fit.g2.reshape(len(some), n_bootstrap, -1).sum(axis=2), df)
     return found
 
@@ -158,7 +157,7 @@ class _Draws:
     def __init__(self, tables: IntArray, seeds: Sequence[Sequence[int]], n_tables: int, n_threads: int) -> None:
         n, *self._shape = tables.shape
         each = _with_more_samples(tables.reshape(-1, *tables.shape[2:]))
-        mu = fit_proportionally(each, tolerance=TOLERANCE, max_sweeps=MAX_SWEEPS, n_threads=n_threads).mu
+        mu = fit_proportionally(each, tolerance=QUICK_TOLERANCE, max_sweeps=MAX_SWEEPS, n_threads=n_threads).mu
         self._seeds = np.array(seeds, dtype=np.uint32)
         self._cell_sizes = tables.sum(axis=-1).reshape(n, -1)
         self._chances = _chances(mu.reshape(n, -1, tables.shape[-1]))

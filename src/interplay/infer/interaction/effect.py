@@ -1,7 +1,14 @@
-"""How strong an interaction is, and where: a log odds ratio, or the entry that departs most from H0."""
+"""How strong an interaction is, and where: a log odds ratio, or the entry that departs most from H0.
+
+A cell of a tuple and a class → how much the odds of the class there depart from separate effects, with an interval.
+
+The log odds of the class are those of H0, a sum of effects of proper subsets of the members, and one coefficient more
+for the cell: its log odds ratio beside what all other cells lead to expect. The interval is Wald's.
+"""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +18,11 @@ from interplay.infer.interaction.null_model import (
     chunks_of_tables,
     information,
     is_large,
+    is_two_level,
+    parity_signs,
     per_table,
     weighted_design,
 )
-from interplay.infer.interaction.two_level_fit import parity_signs
 
 #: Added to every count: Woolf's estimate with it has a finite variance, and its intervals cover (Haldane, Anscombe).
 _ADDED = 0.5
@@ -119,3 +127,170 @@ def largest_residual(tables: IntArray, mu: FloatArray) -> LargestResidual:
     where = np.stack(np.unravel_index(first, shape), axis=1).astype(np.int64)
     where[np.isnan(value)] = -1
     return LargestResidual(value, where[:, 0], where[:, 1:-1], where[:, -1])
+
+
+_MAX_STEPS = 50
+_CONVERGED = 1e-10
+
+#: Larger tables are not fitted: columns of H0 times cells.
+_MAX_ENTRIES = 1 << 14
+
+
+def cell_log_odds(
+    tables: IntArray, found: LargestResidual, rows: IntArray, *, confidence: float = 0.95
+) -> LogOddsRatio:
+    """Return the log odds ratios of the cells with the largest residuals, NaN but in some `rows`.
+
+    Parameters
+    ----------
+    tables : (n_tuples, n_strata, levels …, n_classes) int64
+    found : LargestResidual
+        Of the same tuples.
+    rows : (n_rows,) int64
+        The tuples to fit.
+    """
+    from scipy.special import ndtri
+
+    estimate, error = np.full(len(tables), np.nan), np.full(len(tables), np.nan)
+    for row in rows.tolist():
+        if not np.isnan(found.value[row]):
+            table = tables[row, found.stratum[row]]
+            estimate[row], error[row] = log_odds_in_cell(table, tuple(found.cell[row]), int(found.class_[row]))
+    reach = float(ndtri((1 + confidence) / 2)) * error
+    return LogOddsRatio(estimate, estimate - reach, estimate + reach)
+
+
+def log_odds_in_cell(table: IntArray, cell: tuple[int, ...], class_: int) -> tuple[float, float]:
+    """Return the log odds ratio of a class in a cell, and its standard error; NaN where it is not estimable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.full((3, 3, 2), 50)
+    >>> table[2, 2] = [20, 80]
+    >>> log_odds, error = log_odds_in_cell(table, (2, 2), 1)
+    >>> round(log_odds, 3), round(float(np.log(4)), 3)
+    (1.386, 1.386)
+    """
+    levels = table.shape[:-1]
+    nothing = (np.nan, np.nan)
+    columns = np.column_stack([separate_effects(levels), np.zeros(int(np.prod(levels)))])
+    place = int(np.ravel_multi_index(cell, levels))
+    columns[place, -1] = 1.0
+    n = table.reshape(-1, table.shape[-1]).sum(axis=1).astype(np.float64)
+    hits = table.reshape(-1, table.shape[-1])[:, class_].astype(np.float64)
+    if n[place] == 0 or columns.size > _MAX_ENTRIES:
+        return nothing
+    if hits[place] in (0.0, n[place]):
+        hits, n = hits + _ADDED, n + 2 * _ADDED
+    used = n > 0
+    columns, n, hits = columns[used], n[used], hits[used]
+    if np.linalg.matrix_rank(columns) == np.linalg.matrix_rank(columns[:, :-1]):
+        return nothing  # H0 fits this cell whatever its counts are
+    return _last_coefficient(columns, hits, n)
+
+
+def separate_effects(levels: tuple[int, ...]) -> FloatArray:
+    """Return columns that span all sums of effects of proper subsets of the members, (n_cells, n_columns)."""
+    k = len(levels)
+    codes = np.stack(np.unravel_index(np.arange(int(np.prod(levels))), levels))
+    columns: list[FloatArray] = [np.ones((codes.shape[1], 1))]
+    for size in range(1, k):
+        for members in combinations(range(k), size):
+            dummies = [np.ones((codes.shape[1], 1))]
+            for member in members:
+                own = (codes[member][:, np.newaxis] == np.arange(1, levels[member])).astype(np.float64)
+                dummies = [(dummies[0][:, :, np.newaxis] * own[:, np.newaxis]).reshape(len(own), -1)]
+            columns.append(dummies[0])
+    return np.column_stack(columns)
+
+
+def _last_coefficient(columns: FloatArray, hits: FloatArray, n: FloatArray) -> tuple[float, float]:
+    """Return the last coefficient of a logistic model of counts, and its standard error, by Newton's method."""
+    b = np.zeros(columns.shape[1])
+    for _ in range(_MAX_STEPS):
+        p = 1 / (1 + np.exp(-np.clip(columns @ b, -30, 30)))
+        weight = np.maximum(n * p * (1 - p), 1e-12)
+        inverse = np.linalg.pinv((columns * weight[:, np.newaxis]).T @ columns, hermitian=True)
+        step = inverse @ (columns.T @ (hits - n * p))
+        b = b + step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-300))
+        if float(np.abs(step).max()) < _CONVERGED:
+            break
+    error = float(np.sqrt(max(inverse[-1, -1], 0.0)))
+    return (float(b[-1]), error) if abs(b[-1]) < 15 and 0 < error < 15 else (float("nan"), float("nan"))
+
+
+#: Words for the scales on which a significant tuple interacts.
+BOTH, LOG_ODDS_ONLY, OPPOSITE = "both", "log odds only", "opposite signs"
+
+
+class ExcessRisk(NamedTuple):
+    """RERI and its confidence interval, each (n_tuples,); NaN where it is not defined."""
+
+    estimate: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def relative_excess_risk(tables: IntArray, df: IntArray, *, confidence: float = 0.95) -> ExcessRisk:
+    """Return the relative excess risk due to interaction (RERI) of pairs: OR₁₁ − OR₁₀ − OR₀₁ + 1.
+
+    Odds ratios are those of each cell to the cell in which both members have level 0, and stand for ratios of risks
+    where the second class is rare. 0 means that effects add up. The variance is that of the delta method (Hosmer and
+    Lemeshow 1992), with ½ added to every count. Strata are weighted by their inverse variances.
+
+    Parameters
+    ----------
+    tables : (n_tuples, n_strata, levels …, n_classes) int64
+    df : (n_tuples, n_strata) int64
+        Strata without degrees of freedom are left out.
+
+    Examples
+    --------
+    >>> counts = np.array([[[90, 10], [80, 20]], [[80, 20], [40, 60]]])[np.newaxis, np.newaxis]
+    >>> round(float(relative_excess_risk(counts, np.ones((1, 1), dtype=np.int64)).estimate[0]), 2)
+    9.49
+    """
+    from scipy.special import ndtri
+
+    n, n_strata, *shape = tables.shape
+    unknown = np.full(n, np.nan)
+    if len(shape) != 3 or not is_two_level(tuple(shape)):
+        return ExcessRisk(unknown, unknown, unknown)
+    counts = tables.reshape(n, n_strata, 4, 2) + _ADDED
+    log_odds = np.log(counts[..., 1]) - np.log(counts[..., 0])
+    ratio = np.exp(log_odds - log_odds[..., :1])  # of the cells 00, 01, 10, 11
+    in_stratum = ratio[..., 3] - ratio[..., 2] - ratio[..., 1] + 1
+    slopes = ratio * np.array([0.0, -1.0, -1.0, 1.0])
+    slopes[..., 0] = -slopes[..., 1:].sum(axis=-1)
+    variance = (slopes**2 * (1 / counts).sum(axis=-1)).sum(axis=-1)
+    weights = np.where(df > 0, 1 / np.maximum(variance, 1e-300), 0.0)
+    total = weights.sum(axis=1)
+    known = total > 0
+    estimate, error = unknown.copy(), unknown.copy()
+    estimate[known] = (weights * in_stratum).sum(axis=1)[known] / total[known]
+    error[known] = 1 / np.sqrt(total[known])
+    reach = float(ndtri((1 + confidence) / 2)) * error
+    return ExcessRisk(estimate, estimate - reach, estimate + reach)
+
+
+def class_scale_words(log_or: FloatArray, reri: FloatArray, low: FloatArray, high: FloatArray) -> list[str]:
+    """Return for each tuple "both", "log odds only" or "opposite signs"; "" where RERI is not known.
+
+    Effects that multiply on the scale of odds add up to more than their sum on the additive one. An interaction is
+    one of "log odds only" where the interval of RERI contains 0.
+
+    Examples
+    --------
+    >>> class_scale_words(*np.array([[1.0, 1.0, -1.0], [2.0, 0.1, 3.0], [1.0, -1.0, 2.0], [3.0, 1.2, 4.0]]))
+    ['both', 'log odds only', 'opposite signs']
+    """
+    words = []
+    for one, other, lower, upper in zip(log_or.tolist(), reri.tolist(), low.tolist(), high.tolist(), strict=True):
+        if np.isnan(one) or np.isnan(lower):
+            words.append("")
+        elif lower <= 0 <= upper:
+            words.append(LOG_ODDS_ONLY)
+        else:
+            words.append(BOTH if one * other > 0 else OPPOSITE)
+    return words

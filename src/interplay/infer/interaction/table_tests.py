@@ -1,26 +1,38 @@
-"""Tables of counts of one shape → tests of their interactions, with the gains of the members."""
+"""Tables of counts of one shape → tests of their interactions, with the gains of the members.
+
+Upper bounds of G², by which a search over all tuples rules tuples out (branch and bound), from their parts.
+
+For every q of H0's family whose cells have the sizes n(x, ·), 2N·KL(n ‖ q) = G² + 2N·KL(μ ‖ q) ≥ G². Two members of the
+family cost little:
+
+- q(y|x) = p(y|x₋ᵢ): 2N (I(T; Y) − I(T without i; Y)), the gain of member i in the tuple. `gain_bound` is the smallest
+  of them; a search that computes gains has it already.
+- Kirkwood's product: 2N (Σ_{S ⊆ T} (−1)^{k−|S|} I(S; Y) + E ln Z(x)), Z(x) = Σ_y Π_{S ⊊ T} p(y|x_S)^{(−1)^{k−1−|S|}}.
+  It is near to G² unless the members depend on each other, or samples are few. `quick_fit` has it with no sweeps.
+
+All I are in nats per sample and without pseudocounts: with pseudocounts neither is a bound. With strata every S holds
+the stratum too; I(stratum; Y) cancels from both.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.infer.interaction.additive_effect import relative_excess_risk
 from interplay.infer.interaction.bootstrap import drawn_g2
-from interplay.infer.interaction.bound import subtuple_informations
-from interplay.infer.interaction.cell_effect import cell_log_odds
-from interplay.infer.interaction.effect import interaction_log_odds
-from interplay.infer.interaction.exact_p_value import exact_log_p
+from interplay.infer.interaction.effect import cell_log_odds, interaction_log_odds, relative_excess_risk
 from interplay.infer.interaction.interaction_test import (
     InteractionTests,
     bootstrap_input,
+    exact_log_p,
     interaction_test,
 )
-from interplay.infer.interaction.null_model import n_null_columns
+from interplay.infer.interaction.null_model import fewest_df, is_two_level, member_axes, n_null_columns, per_table
+from interplay.infer.interaction.proportional_fit import quick_fit
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
-from interplay.infer.interaction.two_level_fit import is_two_level
 
 #: Below this smallest expected count χ² alone gives rough p-values.
 FEW_EXPECTED = 5.0
@@ -178,3 +190,93 @@ def _log_odds_alone(by_stratum: IntArray) -> FloatArray:
         in_both = (margin.sum(axis=2) > 0).all(axis=2) & (margin.sum(axis=3) > 0).all(axis=2)
         columns.append(interaction_log_odds(margin, in_both.astype(np.int64)).estimate)
     return np.stack(columns, axis=1)
+
+
+def gain_bound(informations: npt.ArrayLike, n_samples: npt.ArrayLike) -> FloatArray:
+    """Return the smallest gain of a member in the tuple, on the scale of G².
+
+    Parameters
+    ----------
+    informations : (…, 2^k) array_like
+        I(S; Y) of all parts of a tuple, as of `subtuple_informations`.
+    n_samples : (…) array_like
+        Samples of the tuple.
+    """
+    values = np.asarray(informations, dtype=np.float64)
+    whole = values.shape[-1] - 1
+    without_one = [whole ^ (1 << member) for member in range(_n_members(values))]
+    return np.asarray(2 * np.asarray(n_samples) * (values[..., whole] - values[..., without_one].max(axis=-1)))
+
+
+def subtuple_informations(tables: IntArray) -> FloatArray:
+    """Return I(S; Y) of all parts S of the tuples, (n_tables, 2^k), S given by the bits of the position.
+
+    In nats per sample; member i is in S if bit i is set.
+    """
+    axes = member_axes(tables)
+    n_samples = tables.reshape(per_table(tables)).sum(axis=1)
+    by_class = tables.sum(axis=tuple(axes))
+    of_samples, of_classes = _n_log_n(n_samples), _n_log_n(by_class)
+    informations = np.zeros((len(tables), 2 ** len(axes)))
+    for part in range(1, 2 ** len(axes)):
+        margin = tables.sum(axis=tuple(axis for i, axis in enumerate(axes) if not part >> i & 1))
+        in_cell = margin.sum(axis=-1)
+        nats = _n_log_n(margin) - _n_log_n(in_cell) - of_classes + of_samples
+        informations[:, part] = np.maximum(nats, 0.0) / np.maximum(n_samples, 1)
+    return informations
+
+
+def _n_members(informations: FloatArray) -> int:
+    n_parts = informations.shape[-1] if informations.ndim else 0
+    if n_parts < 4 or n_parts & (n_parts - 1):
+        raise ValueError(f"informations must have one value for each of the 2^k parts of a tuple, not {n_parts}")
+    return n_parts.bit_length() - 1
+
+
+def _n_log_n(counts: IntArray) -> FloatArray:
+    """Σ n ln n of every table."""
+    terms = counts * np.log(np.maximum(counts, 1))
+    return np.asarray(terms.reshape(len(counts), -1).sum(axis=1) if counts.size else np.zeros(len(counts)))
+
+
+#: Bounds may be too low by this share, for rounding.
+_ROUNDING = 1e-9
+
+
+def may_be_significant(
+    counts: IntArray, thresholds: FloatArray, *, strata: bool = False, n_threads: int = 1
+) -> BoolArray:
+    """Say which tuples have a G² that may reach the threshold of their degrees of freedom.
+
+    Parameters
+    ----------
+    counts : (n_tuples, [n_strata,] levels …, n_classes) int64
+        Samples per cell and class, without pseudocounts.
+    thresholds : (max_df + 1,) float64
+        As `g2_thresholds` returns them; the last is for more degrees of freedom, too.
+    strata : bool
+        Whether the second axis is the stratum.
+    """
+    by_stratum = counts if strata else counts[:, np.newaxis]
+    n_tuples, n_strata, *shape = by_stratum.shape
+    tables = by_stratum.reshape(n_tuples * n_strata, *shape)
+    # The bounds, cheapest first: Kirkwood's in compiled code, at one degree of freedom and then at the fewest; gains.
+    fit = quick_fit(tables, max_sweeps=0, n_threads=n_threads)
+    bound = fit.g2.reshape(n_tuples, n_strata).sum(axis=1)
+    left = np.flatnonzero(bound >= thresholds[1] * (1 - _ROUNDING))
+    of_left = by_stratum[left].reshape(-1, *shape)
+    is_complete = fit.is_complete.reshape(n_tuples, n_strata)[left].reshape(-1)
+    df = fewest_df(of_left, is_complete).reshape(len(left), n_strata).sum(axis=1)
+    needed = thresholds[np.clip(df, 1, len(thresholds) - 1)] * (1 - _ROUNDING)
+    reaches = bound[left] >= needed
+    left, needed = left[reaches], needed[reaches]
+    may_be = np.zeros(n_tuples, dtype=np.bool_)
+    if len(left) == 0:
+        return may_be
+    of_left = by_stratum[left].reshape(-1, *shape)
+    n_samples = of_left.reshape(per_table(of_left)).sum(axis=1)
+    # The smallest gain of a member over all strata is not the sum of the smallest of each.
+    informations = subtuple_informations(of_left) * n_samples[:, np.newaxis]
+    by_part = informations.reshape(len(left), n_strata, -1).sum(axis=1)
+    may_be[left] = gain_bound(by_part, np.ones(len(left))) >= needed
+    return may_be

@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.checks import check_choice, check_int, check_numbers, shown
 from interplay.base.tails import log_chi2_tail
 from interplay.data.study.outcomes.words import WORDS, Words
 from interplay.files.types import Check
-from interplay.infer.interaction.additive_effect import class_scale_words
+from interplay.infer.interaction.effect import class_scale_words
+from interplay.infer.interaction.interaction_test import chi2_log_tail
 from interplay.infer.number_interaction.scale_words import scale_words
-from interplay.infer.p_values import relevant_mask
+from interplay.infer.p_values import R_NAMES, relevant_mask
 
 #: Method where samples are too few for any p-value: it is 1.
 SPARSE = "sparse"
@@ -312,3 +314,87 @@ def _adjusted_known(p_value: FloatArray, adjust: Callable[[FloatArray], FloatArr
     """Adjust p-values of which some are not known (NaN): these stay so, and count as 1."""
     known = ~np.isnan(p_value)
     return np.where(known, adjust(np.where(known, p_value, 1.0)), np.nan)
+
+
+def corrected_p_values(again: TupleTests, chi2: FloatArray, df: IntArray, discretizations: int) -> FloatArray:
+    """Return p-values of second tests, where each G², or likelihood ratio of times, is corrected as in the search."""
+    factor = np.ones(len(chi2))
+    if again.words.corrected:
+        factor = _correction(again, discretizations)
+    return np.asarray(np.minimum(np.exp(chi2_log_tail(chi2 * np.minimum(factor, 1.0), df)) * discretizations, 1.0))
+
+
+def _correction(again: TupleTests, discretizations: int) -> FloatArray:
+    """Return what exact tests or bootstraps made of each G², or F of the events of times, as a factor."""
+    from scipy.special import chdtri
+
+    p_in_one = np.exp(again.log_p) / discretizations
+    # What exact test, bootstrap or F make of G², as a G² of χ²'s distribution; p-values that underflow stay.
+    corrected = chdtri(np.maximum(again.df, 1), np.minimum(p_in_one, 1.0))
+    return np.where(
+        np.isfinite(corrected) & (again.statistic > 0), corrected / np.maximum(again.statistic, 1e-300), 1.0
+    )
+
+
+#: Methods for which the p-values that are not listed need not be known.
+LISTED_METHODS = ("holm", "hochberg", "bonferroni", "BH", "fdr", "BY", "none", "simes-hochberg", "fdr_bh", "fdr_by")
+
+
+def adjust_listed(p_values: npt.ArrayLike, method: str = "holm", *, n_tests: int) -> FloatArray:
+    """Adjust some of the p-values of `n_tests` tests for all of them.
+
+    If the listed p-values are the smallest of all, "bonferroni" and "holm" are exact. Otherwise, and for "hochberg",
+    "BH" and "BY" which look at larger p-values too, the result is never smaller than if all were known.
+
+    Parameters
+    ----------
+    p_values : (n_listed,) array_like
+    method : str
+        As in `interplay.infer.p_values.adjust`: "holm", "hochberg", "bonferroni", "BH" or "fdr", "BY", "none".
+    n_tests : int
+        All tests that were made, listed or not.
+
+    Examples
+    --------
+    Three of the 4950 pairs of 100 variables.
+
+    >>> adjust_listed([1e-6, 2e-5, 0.001], "holm", n_tests=4950).round(6).tolist()
+    [0.00495, 0.09898, 1.0]
+    >>> adjust_listed([1e-6, 2e-5, 0.001], "BH", n_tests=4950).round(6).tolist()
+    [0.00495, 0.0495, 1.0]
+    """
+    check_choice("p_adjust", method, LISTED_METHODS)
+    p = check_numbers("p_values", p_values, (None,))
+    n_tests = check_int("n_tests", n_tests, low=0)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("p_values must lie between 0 and 1")
+    if len(p) > n_tests:
+        raise ValueError(f"n_tests must count all tests, at least the {len(p)} listed, not {shown(n_tests)}")
+    method = R_NAMES.get(method, method)
+    if method == "none" or len(p) == 0:
+        return p
+    order = np.argsort(p, kind="stable")
+    rank = np.arange(1, len(p) + 1, dtype=np.float64)
+    if method == "bonferroni":
+        in_order = p[order] * n_tests
+    elif method == "holm":
+        in_order = np.maximum.accumulate(p[order] * (n_tests - rank + 1))
+    elif method == "simes-hochberg":
+        in_order = _smallest_from_here(p[order] * (n_tests - rank + 1))
+    else:
+        factor = n_tests * (harmonic_number(n_tests) if method == "fdr_by" else 1.0)
+        in_order = _smallest_from_here(p[order] * (factor / rank))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(in_order, 1.0)
+    return adjusted
+
+
+def _smallest_from_here(values: FloatArray) -> FloatArray:
+    return np.minimum.accumulate(values[::-1])[::-1]
+
+
+def harmonic_number(n: int) -> float:
+    """1 + 1/2 + … + 1/n, also for the number of all tuples of a large table."""
+    from scipy.special import digamma
+
+    return float(digamma(n + 1.0)) + np.euler_gamma

@@ -10,10 +10,9 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.infer.interaction.bootstrap import drawn_g2
 from interplay.infer.interaction.interaction_test import bootstrap_input
-from interplay.infer.interaction.null_model import degrees_of_freedom
-from interplay.infer.interaction.null_model_fit import fit_null_model
+from interplay.infer.interaction.null_model import degrees_of_freedom, is_two_level, parity_signs, step_range
+from interplay.infer.interaction.proportional_fit import fit_null_model
 from interplay.infer.interaction.table_tests import is_never_tested
-from interplay.infer.interaction.two_level_fit import is_two_level, parity_signs, step_range
 from interplay.infer.power.number_power import after_second_test
 
 #: With more samples than this, the exact test and G² have the same power, and tables are too many to list.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.base.text import printable, tuples_in_words
-from interplay.infer.interaction.additive_effect import OPPOSITE
+from interplay.infer.interaction.effect import OPPOSITE
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE
 from interplay.infer.number_interaction.scale_words import BOTH, OTHER_SCALE, UNCLEAR
 from interplay.show.results import summary_words as words

@@ -28,11 +28,9 @@ from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Targ
 from interplay.data.study.outcomes.times import Survival, make_survival, split_survival
 from interplay.data.study.strata import Strata, make_strata
 from interplay.data.study.study import Study
-from interplay.infer.interaction.cell_effect import cell_log_odds
-from interplay.infer.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals
-from interplay.infer.interaction.listed_p_values import LISTED_METHODS, adjust_listed
+from interplay.infer.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals, cell_log_odds
 from interplay.infer.interaction.model_test import ModelTest
-from interplay.infer.interaction.null_model_fit import fit_null_model
+from interplay.infer.interaction.proportional_fit import fit_null_model
 from interplay.infer.interaction.table_tests import tested_tables
 from interplay.infer.interaction.tested_in_model import (
     TupleSamples,
@@ -40,7 +38,7 @@ from interplay.infer.interaction.tested_in_model import (
     tuple_in_model,
     with_model_tests,
 )
-from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.interaction.tuple_tests import LISTED_METHODS, TupleTests, adjust_listed
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.number_replication import replicated_numbers

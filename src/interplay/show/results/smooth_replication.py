@@ -12,9 +12,8 @@ from interplay.base.arrays import FloatArray
 from interplay.data.codes.cuts import NO_LEVEL
 from interplay.data.models.linear import spline_columns
 from interplay.data.study.study import Study
-from interplay.infer.interaction.corrected_p_values import corrected_p_values
 from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
-from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.interaction.tuple_tests import TupleTests, corrected_p_values
 
 if TYPE_CHECKING:
     from interplay.show.results.interactions import Interactions

@@ -34,7 +34,7 @@ from interplay.infer.effects.estimate import (
 )
 from interplay.infer.effects.measured import Target, Values, measure
 from interplay.infer.given_test import choose_strong
-from interplay.infer.interaction.listed_p_values import LISTED_METHODS
+from interplay.infer.interaction.tuple_tests import LISTED_METHODS
 from interplay.infer.p_values import adjust
 from interplay.show.results.replicated import Replication
 from interplay.show.results.replication import new_samples
