@@ -14,18 +14,16 @@ from hypothesis import strategies as st
 from statsmodels.stats.anova import anova_lm
 
 import reference
-from interplay.infer.number_interaction.cell_moments import CellMoments, cell_moments
-from interplay.infer.number_interaction.dosage_test import dosage_test
+from interplay.infer.number_interaction.cell_moments import CellMoments, ScoredNumbers, cell_moments
 from interplay.infer.number_interaction.effect import (
     difference_of_differences,
     largest_residual,
+    robust_test,
     standardised_residuals,
 )
 from interplay.infer.number_interaction.f_test import f_log_p, f_log_p_below, f_test
-from interplay.infer.number_interaction.number_tests import first_test, number_gains, number_tests
+from interplay.infer.number_interaction.number_tests import dosage_test, first_test, number_gains, number_tests
 from interplay.infer.number_interaction.product_tables import CellSums, curved_squares, product_ratios
-from interplay.infer.number_interaction.robust_test import robust_test
-from interplay.infer.number_interaction.scored_numbers import ScoredNumbers
 
 SHAPES = [(2, 2), (3, 3), (2, 3), (4, 3), (2, 2, 2), (3, 2, 3), (3, 3, 3), (2, 2, 2, 2)]
 

@@ -19,7 +19,7 @@ from interplay.data.codes.coder import Coder
 from interplay.data.codes.search_scores import lost_share, search_scores
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import ScoreTarget
-from interplay.infer.number_interaction.search_bars import number_bars
+from interplay.infer.number_interaction.product_tables import number_bars
 from interplay.search.engines.sinks import Screen
 from interplay.search.loop import Shard
 

@@ -18,8 +18,8 @@ from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import variable_cuts
 from interplay.data.codes.tuple_counts import TupleCounts, number_counts
 from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.number_interaction.cell_moments import ScoredNumbers
 from interplay.infer.number_interaction.number_tests import log_p_below, number_tests
-from interplay.infer.number_interaction.scored_numbers import ScoredNumbers
 
 #: Samples times tuples that are summed at a time: their cells stay in the cache of a core.
 _AT_ONCE = 1 << 19

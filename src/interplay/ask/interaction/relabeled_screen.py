@@ -25,7 +25,7 @@ from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.infer.interaction.interaction_test import chi2_log_p
 from interplay.infer.interaction.table_tests import may_be_significant
-from interplay.infer.number_interaction.scored_numbers import scored_numbers
+from interplay.infer.number_interaction.cell_moments import scored_numbers
 from interplay.search.engines.base import Engine
 from interplay.search.engines.choice import EngineChoice
 from interplay.search.engines.routing import SearcherCounts, add_counts

@@ -22,7 +22,7 @@ from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.infer.interaction.interaction_test import EXACT_SLACK, chi2_log_p, chi2_log_tail
 from interplay.infer.interaction.table_tests import tested_tables
 from interplay.infer.interaction.tuple_tests import TupleTests
-from interplay.infer.number_interaction.scored_numbers import scored_numbers
+from interplay.infer.number_interaction.cell_moments import scored_numbers
 from interplay.search.engines.tables import TupleTables
 
 #: Tuples that are tested at a time; each may take a bootstrap.

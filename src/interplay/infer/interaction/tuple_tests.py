@@ -16,7 +16,7 @@ from interplay.data.study.outcomes.words import WORDS, Words
 from interplay.files.types import Check
 from interplay.infer.interaction.effect import class_scale_words
 from interplay.infer.interaction.interaction_test import chi2_log_tail
-from interplay.infer.number_interaction.scale_words import scale_words
+from interplay.infer.number_interaction.cell_moments import scale_words
 from interplay.infer.p_values import R_NAMES, relevant_mask
 
 #: Method where samples are too few for any p-value: it is 1.

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.data.study.outcomes.numbers import number_outcome
+from interplay.data.study.outcomes.targets import FEWEST_IN_CELL, ScoreTarget
+from interplay.data.study.strata import Strata
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,3 +120,67 @@ def cell_moments(
 def _summed(of_cells: FloatArray) -> FloatArray:
     """Return the sum over the cells of each tuple."""
     return np.asarray(of_cells.sum(axis=tuple(range(1, of_cells.ndim))))
+
+
+class ScoredNumbers(NamedTuple):
+    """An outcome of numbers as tests need it, each (n_samples,).
+
+    Attributes
+    ----------
+    scores : float64
+        What is tested.
+    values : float64
+        What effects are measured in.
+    other : float64 or None
+        Scores on the other scale; None where there are none, as of infinite values.
+    fewest : int
+        Samples that a cell needs to be a part of a hypothesis, by `fewest_in_cell`.
+    """
+
+    scores: FloatArray
+    values: FloatArray
+    other: FloatArray | None
+    fewest: int = FEWEST_IN_CELL
+
+
+def scored_numbers(outcome: ScoreTarget, strata: Strata | None) -> ScoredNumbers:
+    """Return an outcome as tests need it; ranks are those within strata.
+
+    Examples
+    --------
+    >>> numbers = scored_numbers(number_outcome(np.array([1.0, 2.0, 9.0])), None)
+    >>> numbers.scores.round(2).tolist(), numbers.other.round(2).tolist()
+    ([-0.97, 0.0, 0.97], [-0.84, -0.56, 1.4])
+    """
+    other = None
+    if outcome.scale == "values" or bool(np.isfinite(outcome.values).all()):
+        other = number_outcome(outcome.values, strata, scale=OTHER_SCALE[outcome.scale]).scores
+    return ScoredNumbers(outcome.scores, outcome.values, other, outcome.fewest_in_cell)
+
+
+#: Significant on the other scale, too, after adjustment for all tuples.
+BOTH = "both"
+#: Between: less than significant after adjustment, more than nothing.
+UNCLEAR = "unclear"
+
+#: The other scale of each.
+OTHER_SCALE = {"ranks": "values", "values": "ranks"}
+
+
+def scale_words(p_other: FloatArray, p_other_adjusted: FloatArray, *, scale: str, level: float) -> list[str]:
+    """Return for each tuple "both", "ranks only" (or "values only") or "unclear"; "" where the other is not known.
+
+    An interaction is "ranks only" where its p-value on values, not adjusted, is above the significance level.
+
+    Examples
+    --------
+    >>> scale_words(np.array([1e-9, 0.01, 0.3]), np.array([1e-5, 1.0, 1.0]), scale="ranks", level=0.05)
+    ['both', 'unclear', 'ranks only']
+    """
+    words = []
+    for p, adjusted in zip(p_other.tolist(), p_other_adjusted.tolist(), strict=True):
+        if np.isnan(p):
+            words.append("")
+        else:
+            words.append(BOTH if adjusted < level else f"{scale} only" if p > level else UNCLEAR)
+    return words

@@ -9,7 +9,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.data.models.linear import spline_columns
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
-from interplay.infer.number_interaction.departure import departure
+from interplay.infer.number_interaction.f_test import departure
 from interplay.infer.smooth_columns import smooth_columns
 
 #: Points at which a normal density is summed, from −8 to 8: the sum of a smooth function is exact to rounding.

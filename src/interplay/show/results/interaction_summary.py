@@ -10,7 +10,7 @@ import numpy as np
 from interplay.base.text import printable, tuples_in_words
 from interplay.infer.interaction.effect import OPPOSITE
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE
-from interplay.infer.number_interaction.scale_words import BOTH, OTHER_SCALE, UNCLEAR
+from interplay.infer.number_interaction.cell_moments import BOTH, OTHER_SCALE, UNCLEAR
 from interplay.show.results import summary_words as words
 from interplay.show.results.interaction_table import effects_as_text
 

@@ -14,7 +14,7 @@ from interplay.data.codes.tuple_counts import MAX_NUMBERS, TupleCounts, counts_i
 from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.data.study.strata import Strata
 from interplay.infer.interaction.tuple_tests import TupleTests
-from interplay.infer.number_interaction.cell_moments import cell_moments
+from interplay.infer.number_interaction.cell_moments import ScoredNumbers, cell_moments, scored_numbers
 from interplay.infer.number_interaction.effect import (
     LargestResidual,
     effect_in_cell,
@@ -22,7 +22,6 @@ from interplay.infer.number_interaction.effect import (
     standardised_residuals,
 )
 from interplay.infer.number_interaction.number_tests import number_tests
-from interplay.infer.number_interaction.scored_numbers import ScoredNumbers, scored_numbers
 
 if TYPE_CHECKING:
     from interplay.show.results.interactions import Interactions
