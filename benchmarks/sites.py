@@ -17,7 +17,7 @@ import numpy as np
 
 import interplay
 from interplay.show.results.provenance import versions
-from interplay.show.results.table_file import table_bytes
+from interplay.show.results.result import table_bytes
 from interplay.sites import combine_sites, count_at_site, list_at_site, plan_sites
 
 #: Sites, samples of each, columns of genotypes.

@@ -21,7 +21,7 @@ from interplay.data.study.outcomes.classes import decision_classes
 from interplay.data.study.table import as_table
 from interplay.io import read_data, write_table
 from interplay.readers.csv_table import _exact_numbers, read_csv
-from interplay.show.results.table_file import table_bytes
+from interplay.show.results.result import table_bytes
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def test_it_is_frozen_and_prints(found):
 
 
 def test_tables_are_written(found, tmp_path):
-    from interplay.show.results.table_file import write_table
+    from interplay.show.results.result import write_table
 
     for ending in ("csv", "json", "parquet"):
         write_table(found.table, tmp_path / f"pairs.{ending}")

@@ -13,7 +13,7 @@ import pytest
 
 import interplay
 from hostile.commands import run_command
-from interplay.show.results.table_file import table_bytes
+from interplay.show.results.result import table_bytes
 from interplay.sites import SitePlan, combine_sites, count_at_site, list_at_site, plan_sites
 from interplay.sites.site_counts import read_counts
 from interplay.sites.site_list import read_list

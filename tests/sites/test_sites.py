@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 import interplay
 from interplay.infer.interaction.interaction_test import g2_thresholds
 from interplay.infer.interaction.prospects import site_shares
-from interplay.show.results.table_file import table_bytes
+from interplay.show.results.result import table_bytes
 from interplay.sites import SiteCounts, combine_sites, count_at_site, list_at_site, plan_sites
 
 

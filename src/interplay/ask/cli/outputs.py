@@ -19,8 +19,8 @@ from interplay.ask.cli.options import option
 from interplay.ask.cli.words import summary_in_options
 from interplay.files.whole_file import check_writable
 from interplay.infer.linkage import DEFAULT_R2, FLOOR
-from interplay.show.results.clump_table import check_r2
-from interplay.show.results.table_file import check_table_ending, table_bytes, write_table
+from interplay.show.results.leads import check_r2
+from interplay.show.results.result import check_table_ending, table_bytes, write_table
 
 if TYPE_CHECKING:
     from interplay.ask.cli.expected_work import ExpectedWork

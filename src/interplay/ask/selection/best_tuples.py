@@ -18,7 +18,7 @@ from interplay.search.engines.base import Engine
 from interplay.search.engines.choice import EngineChoice
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.settings import SearchSettings
-from interplay.show.results.synergy_table import Explanations
+from interplay.show.results.run import Explanations
 
 #: Tuples kept of each relevant variable.
 TUPLES_PER_VARIABLE = 10

@@ -19,8 +19,6 @@ from interplay.files.types import Check
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.linkage import DEFAULT_R2, FLOOR, Linkage
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves
-from interplay.show.results.clump_table import check_r2, interaction_clumps, significant_leads
-from interplay.show.results.interaction_rules import interaction_rules, interaction_terms
 from interplay.show.results.interaction_summary import (
     details,
     headline,
@@ -29,9 +27,15 @@ from interplay.show.results.interaction_summary import (
     summary_html,
     summary_text,
 )
-from interplay.show.results.interaction_table import first_columns, interaction_columns, interaction_graph
+from interplay.show.results.interaction_table import (
+    first_columns,
+    interaction_columns,
+    interaction_graph,
+    interaction_rules,
+    interaction_terms,
+)
+from interplay.show.results.leads import Tagging, check_r2, interaction_clumps, significant_leads
 from interplay.show.results.result import Result
-from interplay.show.results.tagged import Tagging
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -156,7 +156,7 @@ class Replication:
 
     def to_file(self, path: str | PathLike[str]) -> None:
         """Write the table to a .csv, .tsv, .parquet or .json file."""
-        from interplay.show.results.table_file import write_table
+        from interplay.show.results.result import write_table
 
         write_table(self.table, path)
 

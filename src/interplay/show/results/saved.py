@@ -21,13 +21,12 @@ from interplay.infer.stability import Stability
 from interplay.infer.survival.survival_curves import SurvivalCurves
 from interplay.show.results.combined import Combined
 from interplay.show.results.interactions import Interactions
+from interplay.show.results.leads import Tagging
 from interplay.show.results.loaded import is_combined, is_interactions, is_selection
 from interplay.show.results.replicated import Replication
 from interplay.show.results.result import Result
-from interplay.show.results.run import Run
+from interplay.show.results.run import Explanations, Run
 from interplay.show.results.selection import Selection
-from interplay.show.results.synergy_table import Explanations
-from interplay.show.results.tagged import Tagging
 
 _SELECTION = FileFormat(
     name="selection",

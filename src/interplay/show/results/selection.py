@@ -33,14 +33,13 @@ from interplay.infer.short_list import ShortList, clusters
 from interplay.infer.stability import Stability
 from interplay.infer.survival.survival_curves import SurvivalCurves
 from interplay.infer.verdicts import Verdict, verdicts_of
-from interplay.show.results.clump_table import check_r2, selection_clumps
+from interplay.show.results.leads import check_r2, selection_clumps
 from interplay.show.results.one_size import one_size, selection_interactions
 from interplay.show.results.replicated import Replication
 from interplay.show.results.result import Result
-from interplay.show.results.run import Run
+from interplay.show.results.run import Run, synergy_frame, synergy_graph
 from interplay.show.results.selection_summary import summary_html, summary_text
 from interplay.show.results.selection_table import annotate, contrast_table, selection_table, tuples_table
-from interplay.show.results.synergy_table import synergy_frame, synergy_graph
 
 if TYPE_CHECKING:
     import networkx as nx

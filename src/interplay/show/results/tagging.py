@@ -27,11 +27,10 @@ from interplay.infer.linkage import clump_tuples, linkage_rows, squared_associat
 from interplay.infer.neighbour_screen import Neighbours, responses
 from interplay.infer.smooth_columns import smooth_columns
 from interplay.infer.tagging import Lead, Tagged, tagged_tuple
-from interplay.show.results.clump_table import columns_named, linkage_for
+from interplay.show.results.leads import Tagging, columns_named, linkage_for
 from interplay.show.results.neighbours import TYPED_CHI2, ColumnPool, bridging, find_neighbours
 from interplay.show.results.replication import outcome_of
 from interplay.show.results.summary_words import model_in_words
-from interplay.show.results.tagged import Tagging
 
 if TYPE_CHECKING:
     from interplay.show.results.interactions import Interactions
