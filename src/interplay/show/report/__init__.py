@@ -5,13 +5,10 @@
     page.py               content + words  → the page: template, style and scripts of the folder page/
     content.py            Selection        → the numbers that tables and pictures show
     words.py              Selection        → headline and summary; study_words.py: on groups, covariates, times;
-    verdict_words.py          on verdicts of tuples
     methods.py            Selection        → a methods paragraph for a paper; search_words.py: words of both
     interaction_page.py   Interactions     → the page; its sentences are in interaction_words.py
     interaction_words.py      and, with notes, in results/interaction_summary.py
-    lead_sections.py      Interactions     → its sections on clumps of correlated tuples, columns that explain a lead
     about.py              provenance       → outcome, file, samples, date; the call that repeats the run
-    survival_content.py   curves of a tuple → the numbers that survival.js draws
     numbers.py            numbers and names as the report writes them
 
 Pictures are drawn by the scripts, in the browser.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,16 +22,19 @@ from interplay.show.plots.gains import contrast_places, p_histogram
 from interplay.show.plots.pairs import group_spans, order_in_groups, spring_layout, synergy_network
 from interplay.show.plots.style import are_ordered
 from interplay.show.report.about import target_of
-from interplay.show.report.numbers import numbers
-from interplay.show.report.survival_content import curves_content
-from interplay.show.report.verdict_words import verdict_sentence
+from interplay.show.report.numbers import numbers, short
+from interplay.show.report.words import verdict_sentence
 from interplay.show.results.shown_variables import cell_of, effect_in_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from interplay.infer.effects.variable_effects import VariableEffects
     from interplay.infer.null_fit import NullFit
+    from interplay.infer.survival.survival_curves import SurvivalCurves
     from interplay.infer.verdicts import Verdict
     from interplay.show.results.selection import Selection
+
 
 #: The report holds as many of the most significant variables as fit this many bytes (about 30,000 of short names).
 MAX_TABLE_BYTES = 3_000_000
@@ -311,3 +315,32 @@ def _thinned(n: int, n_points: int = MAX_CURVE_POINTS) -> npt.NDArray[np.intp]:
 
 def _cut(name: str, length: int = MAX_NAME_LENGTH) -> str:
     return name if len(name) <= length else name[: length - 1] + "…"
+
+
+def curves_content(curves: SurvivalCurves) -> list[dict[str, Any]]:
+    """Return one entry for each cell that has samples."""
+    return [
+        {
+            "cell": int(curves.cell[i]),
+            "n": int(curves.n_samples[i]),
+            "events": int(curves.n_events[i]),
+            "time": numbers(curves.time[start:end], 5),
+            "survival": numbers(curves.survival[start:end], 5),
+            "low": numbers(curves.low[start:end], 3),
+            "high": numbers(curves.high[start:end], 3),
+        }
+        for i, (start, end) in enumerate(pairwise(curves.start.tolist()))
+    ]
+
+
+def named_curves(
+    curves: SurvivalCurves, names: Sequence[str], level_names: Sequence[Sequence[str]]
+) -> list[dict[str, Any]]:
+    """Return the same with the levels of the members in words, for pages that do not have the cells beside."""
+    shape = tuple(len(levels) for levels in level_names)
+
+    def where(cell: int) -> str:
+        places = zip(names, level_names, np.unravel_index(cell, shape), strict=True)
+        return ", ".join(f"{short(name, 24)} {short(levels[int(place)], 16)}" for name, levels, place in places)
+
+    return [one | {"where": where(one["cell"])} for one in curves_content(curves)]
