@@ -16,8 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.readers.genotypes.hard_calls import MISSING, Codes
-from interplay.readers.genotypes.vcf_record import INFO_KEYS, Dosages, VcfRecord
+from interplay.readers.genotypes.genotype_file import INFO_KEYS, MISSING, Codes, Dosages, VcfRecord
 
 _MAGIC = b"BCF\x02"
 _TYPES: dict[int, np.dtype[Any]] = {

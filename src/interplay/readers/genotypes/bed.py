@@ -11,12 +11,17 @@ from interplay.base.arguments import described_by
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_file, needing, reading
 from interplay.readers.csv_table import read_csv
-from interplay.readers.genotypes.genotype_file import GenotypeFile, only
+from interplay.readers.genotypes.genotype_file import (
+    Codes,
+    GenotypeFile,
+    Variants,
+    four_codes,
+    only,
+    read_packed,
+    unpacked,
+)
 from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
-from interplay.readers.genotypes.hard_calls import Codes
-from interplay.readers.genotypes.packed import four_codes, read_packed, unpacked
 from interplay.readers.genotypes.people import People, phenotype_values, sexes
-from interplay.readers.genotypes.variants import Variants
 
 _BIM_COLUMNS = ["chromosome", "variable", "morgans", "position", "allele_1", "allele_2"]
 

@@ -16,11 +16,18 @@ import numpy.typing as npt
 from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_file, needing
-from interplay.readers.genotypes.genotype_file import GenotypeFile, only
+from interplay.readers.genotypes.genotype_file import (
+    DEFAULT_THRESHOLD,
+    Codes,
+    GenotypeFile,
+    Variants,
+    check_threshold,
+    dosage_r2,
+    hard_calls,
+    only,
+)
 from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
-from interplay.readers.genotypes.hard_calls import DEFAULT_THRESHOLD, Codes, check_threshold, dosage_r2, hard_calls
 from interplay.readers.genotypes.people import People, matched_people, read_people
-from interplay.readers.genotypes.variants import Variants
 
 if TYPE_CHECKING:
     from bgen import BgenReader, BgenVar

@@ -14,8 +14,7 @@ from interplay.base.checks import check_real
 from interplay.data.study.columns import ColumnKind
 from interplay.data.study.table import MISSING_WHOLE, Table, Values, Which
 from interplay.readers.genotypes.choice import chosen_numbers, chosen_variants
-from interplay.readers.genotypes.genotype_file import GenotypeFile
-from interplay.readers.genotypes.hard_calls import Codes
+from interplay.readers.genotypes.genotype_file import Codes, GenotypeFile
 from interplay.readers.genotypes.people import is_unknown
 
 #: Arguments that the readers of genotypes share.

@@ -14,12 +14,16 @@ import numpy.typing as npt
 from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_file, needing, reading
-from interplay.readers.genotypes.genotype_file import GenotypeFile
+from interplay.readers.genotypes.genotype_file import (
+    Codes,
+    GenotypeFile,
+    Variants,
+    check_threshold,
+    dosage_r2,
+    hard_calls,
+)
 from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
-from interplay.readers.genotypes.hard_calls import Codes, check_threshold, dosage_r2, hard_calls
-from interplay.readers.genotypes.people import People, read_people
-from interplay.readers.genotypes.variants import Variants
-from interplay.readers.genotypes.words import beside, read_words
+from interplay.readers.genotypes.people import People, beside, read_people, read_words
 
 _MAGIC = b"\x6c\x1b"
 

@@ -17,21 +17,22 @@ from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_file
 from interplay.readers.genotypes import bcf, vcf_text
-from interplay.readers.genotypes.chromosomes import Region, plain_name, regions_of
-from interplay.readers.genotypes.genotype_file import GenotypeFile, only
-from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table, no_phenotype
-from interplay.readers.genotypes.hard_calls import (
+from interplay.readers.genotypes.choice import Region, plain_name, regions_of
+from interplay.readers.genotypes.genotype_file import (
     DEFAULT_THRESHOLD,
     MISSING,
     Codes,
+    GenotypeFile,
+    PackedGenotypes,
+    Variants,
+    VcfRecord,
     check_threshold,
     dosage_r2,
     hard_calls,
+    only,
 )
-from interplay.readers.genotypes.packed import PackedGenotypes
+from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table, no_phenotype
 from interplay.readers.genotypes.people import People, matched_people, read_people
-from interplay.readers.genotypes.variants import Variants
-from interplay.readers.genotypes.vcf_record import VcfRecord
 
 #: The empty block at the end of every file of bgzip: without it, the file is cut short.
 _END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.checks import shown
-from interplay.readers.genotypes.hard_calls import MISSING, Codes
-from interplay.readers.genotypes.vcf_record import INFO_KEYS, Dosages, VcfRecord
+from interplay.readers.genotypes.genotype_file import INFO_KEYS, MISSING, Codes, Dosages, VcfRecord
 
 _BEFORE_SAMPLES = 9
 _HEADER = b"#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"
