@@ -21,9 +21,8 @@ import interplay
 from interplay.ask.interaction.screen import ScreenedTuples, screen_tuples
 from interplay.data.codes.coded import code_comparison
 from interplay.data.study.comparisons import Comparison
-from interplay.data.study.design import Design
+from interplay.data.study.design import Design, make_strata
 from interplay.data.study.outcomes.classes import decision_classes
-from interplay.data.study.strata import make_strata
 from interplay.data.study.table import as_table
 from interplay.search.engines.choice import check_engine
 from interplay.search.settings import check_search_settings

@@ -17,9 +17,8 @@ from interplay.ask.interaction import screen as tuple_screen
 from interplay.ask.interaction.screen import ScreenedTuples, n_tests, screen_tuples
 from interplay.data.codes.coded import code_comparison
 from interplay.data.study.comparisons import Comparison
-from interplay.data.study.design import Design
+from interplay.data.study.design import Design, make_strata
 from interplay.data.study.outcomes.classes import decision_classes
-from interplay.data.study.strata import make_strata
 from interplay.data.study.table import as_table
 from interplay.infer.interaction.interaction_test import interaction_test
 from interplay.search.checkpoint import as_checkpoint, keeping

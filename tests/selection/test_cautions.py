@@ -15,7 +15,7 @@ import pytest
 import interplay
 from hostile.commands import run_command
 from interplay.data.codes.tuple_counts import TupleCounts
-from interplay.data.study.identifiers import has_id_name, looks_like_identifier
+from interplay.data.study.table_checks import has_id_name, looks_like_identifier
 from interplay.infer.leaks import (
     gains_by_missing_values_alone,
     missing_values_tell_apart,

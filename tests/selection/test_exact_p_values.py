@@ -13,8 +13,8 @@ import reference
 from interplay.ask.selection.part import Part
 from interplay.base.arrays import DiscreteCodes
 from interplay.data.codes.planes import make_bit_planes
+from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.classes import DecisionClasses
-from interplay.data.study.strata import Strata
 from interplay.search.engines import tables as tables_module
 
 

@@ -15,8 +15,7 @@ from interplay.ask.selection.part import Part
 from interplay.ask.selection.settings import MAX_PERMUTED_TUPLES, check_selection_settings
 from interplay.data.codes.contrast import GroupOrders
 from interplay.data.study.comparisons import Comparison
-from interplay.data.study.design import Design
-from interplay.data.study.groups import Groups, make_groups
+from interplay.data.study.design import Design, Groups, make_groups
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.table import as_table
 from interplay.search.engines.base import SearchInterrupted
@@ -105,7 +104,7 @@ def test_strata_and_classes_within_groups(name):
     elif name == "pairs":
         y = np.tile([0, 1, 0, 1], 20)
     X = rng.normal(size=(80, 6)) + 3 * np.outer(y, np.arange(6) == 2)
-    within = None if strata is None else interplay.data.study.strata.make_strata(strata, n_samples=80)
+    within = None if strata is None else interplay.data.study.design.make_strata(strata, n_samples=80)
     found = interplay.select(X, y, groups=groups, strata=strata, random_state=7)
     p_adjusted, _ = by_hand(X, y, groups, within, dimensions=2, random_state=7)
     assert found.p_adjusted == pytest.approx(p_adjusted)

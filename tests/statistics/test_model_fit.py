@@ -9,10 +9,10 @@ from scipy.stats import chi2
 from scipy.stats import f as f_distribution
 
 from full_models import full_model
+from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import number_outcome
 from interplay.data.study.outcomes.times import Survival
-from interplay.data.study.strata import Strata
 
 N = 300
 RNG = np.random.default_rng(5)

@@ -10,7 +10,7 @@ from scipy.stats import chisquare, permutation_test
 
 import interplay
 import reference
-from interplay.data.study.groups import in_order, make_groups
+from interplay.data.study.design import in_order, make_groups
 from interplay.data.study.table import as_table
 from interplay.infer.permutations import StepDown, exchangeability
 from interplay.infer.permutations.blocks import distinct_orders, multinomial

@@ -8,10 +8,10 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 
 from full_models import full_model
+from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import number_outcome
 from interplay.data.study.outcomes.times import Survival, make_survival
-from interplay.data.study.strata import Strata
 from interplay.infer.given_test import GivenInModel
 from interplay.infer.residual_test import ResidualTarget
 

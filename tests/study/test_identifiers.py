@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 import interplay
-from interplay.data.study.identifiers import (
+from interplay.data.study.table import as_table
+from interplay.data.study.table_checks import (
     find_identifiers,
     find_subjects,
     has_id_name,
     looks_like_identifier,
     names_subjects,
 )
-from interplay.data.study.table import as_table
 
 N = 240
 

@@ -14,8 +14,8 @@ from test_tuple_tiles import listed
 
 import interplay
 import reference
+from interplay.data.study.design import Strata, make_strata
 from interplay.data.study.outcomes.classes import DecisionClasses
-from interplay.data.study.strata import Strata, make_strata
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles

@@ -2,7 +2,7 @@
 
 A column that follows from the outcome (the date of death of those who died) is the most significant of all and useless.
 Leaks are recognised by their values alone, so each caution is a question to the user, who knows the meaning of the
-column. Identifiers are recognised in ``interplay.data.study.identifiers``.
+column. Identifiers are recognised in ``interplay.data.study.table_checks``.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ from interplay.base.jobs import resolve_n_jobs
 from interplay.base.progress import Progress, check_progress
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
+from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.classes import MIN_CLASS_SIZE, DecisionClasses
 from interplay.data.study.outcomes.targets import ClassTarget
-from interplay.data.study.strata import Strata
 from interplay.infer.interaction.interaction_test import g2_thresholds
 from interplay.infer.interaction.table_tests import may_be_significant
 from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed

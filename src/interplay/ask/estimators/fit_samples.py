@@ -13,13 +13,11 @@ from interplay.base.arrays import IntArray
 from interplay.base.checks import warn
 from interplay.data.study.columns import ColumnKind, decision_column
 from interplay.data.study.covariates import make_covariates
-from interplay.data.study.groups import Groups, make_groups
+from interplay.data.study.design import Groups, make_groups, make_offset, make_strata
 from interplay.data.study.named_columns import refuse_decision_in_table, warn_of_another_order
-from interplay.data.study.offset import make_offset
 from interplay.data.study.outcomes.classes import MIN_CLASS_SIZE, is_continuous
 from interplay.data.study.outcomes.numbers import is_number
 from interplay.data.study.outcomes.times import split_survival
-from interplay.data.study.strata import make_strata
 from interplay.data.study.subsets import RowSubset
 from interplay.data.study.table import Table
 

@@ -30,7 +30,7 @@ from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice, check_list
 from interplay.data.codes.coder import MISSING_CHOICES, Discrete
-from interplay.data.study.groups import Groups
+from interplay.data.study.design import Groups
 from interplay.data.study.table import Table
 from interplay.infer.interaction.tuple_tests import LISTED_METHODS
 from interplay.show.results.interactions import Interactions

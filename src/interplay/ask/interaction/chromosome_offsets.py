@@ -14,7 +14,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import shown
-from interplay.data.study.offset import is_by_chromosome, make_offset
+from interplay.data.study.design import is_by_chromosome, make_offset
 from interplay.data.study.positions import NOWHERE, make_positions
 from interplay.data.study.table import Table
 from interplay.readers.genotypes.choice import plain_name

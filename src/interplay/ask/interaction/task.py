@@ -18,12 +18,12 @@ from interplay.base.checks import check_choice, check_int, check_list, check_rea
 from interplay.data.codes.coder import MISSING_CHOICES
 from interplay.data.codes.survey import forced_kinds
 from interplay.data.study.comparisons import Comparison
-from interplay.data.study.identifiers import warn_of_identifiers
-from interplay.data.study.offset import is_by_chromosome
+from interplay.data.study.design import is_by_chromosome
 from interplay.data.study.sample_split import split_samples
 from interplay.data.study.study import Study, make_study
 from interplay.data.study.subsets import ColumnSubset
 from interplay.data.study.table import Table
+from interplay.data.study.table_checks import warn_of_identifiers
 from interplay.infer.permutations.exchangeability import check_reach
 from interplay.search.loop import Shard
 from interplay.search.settings import SearchSettings, check_search_settings

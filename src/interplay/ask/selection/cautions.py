@@ -13,10 +13,10 @@ from interplay.base.checks import warn
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.data.study.columns import ColumnKind, decision_column
 from interplay.data.study.comparisons import Comparison
-from interplay.data.study.identifiers import IDENTIFIER_WORDS, about_columns, find_identifiers, find_subjects
 from interplay.data.study.named_columns import say_the_same
 from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.data.study.study import Study
+from interplay.data.study.table_checks import IDENTIFIER_WORDS, about_columns, find_identifiers, find_subjects
 from interplay.infer.leaks import (
     gains_by_missing_values_alone,
     missing_values_tell_apart,

@@ -12,12 +12,12 @@ from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_path
 from interplay.data.study.covariates import Covariates
+from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import ResidualModel, Target
 from interplay.data.study.outcomes.times import Survival
-from interplay.data.study.strata import Strata
 from interplay.files.archive import FileFormat, read_archive, write_archive
 from interplay.files.types import Check, fits, have_types
 from interplay.infer.product_maxima import ProductMaxima

@@ -23,11 +23,9 @@ from interplay.base.checks import shown
 from interplay.base.jobs import resolve_n_jobs
 from interplay.base.progress import Progress
 from interplay.data.codes.coded import CodedStudy
-from interplay.data.study.design import Design
-from interplay.data.study.groups import Groups
+from interplay.data.study.design import Design, Groups, Strata
 from interplay.data.study.outcomes.numbers import NumberOutcome
 from interplay.data.study.outcomes.times import Survival
-from interplay.data.study.strata import Strata
 from interplay.data.study.study import Study
 from interplay.data.study.subsets import ColumnSubset
 from interplay.data.study.table import Table, as_table

@@ -11,8 +11,8 @@ from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import MAX_CONTRAST, IntArray, numbered
 from interplay.base.checks import check_int
 from interplay.base.seeds import Purpose, random_stream, resolve_seed
+from interplay.data.study.design import make_strata
 from interplay.data.study.named_columns import take_named
-from interplay.data.study.strata import make_strata
 from interplay.data.study.subsets import as_slice
 from interplay.data.study.table import Table, Which
 

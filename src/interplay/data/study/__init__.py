@@ -11,13 +11,10 @@
     named_columns.py     names of columns     → their values, and the table without them; labels in one order?
     outcomes/            y                    → the outcome: classes, numbers, times
     rank_thresholds.py   number of samples    → the ranks at which a column is cut
-    groups.py, strata.py labels of samples    → numbers of groups that belong together, of strata to compare within
     covariates.py        columns              → columns of a model
-    offset.py            the known part of an outcome, checked
-    design.py            strata, groups, covariates, offset → Design: one argument, and the columns of a model
+    design.py            strata, groups, offset, covariates → Design: one argument, and the columns of a model
     full_model.py        outcome, design      → FullModel: its residuals, searched, and likelihood ratios of columns
-    identifiers.py       Table                → variables that number the samples, or label subjects
-    table_checks.py      Table                → do its rows have an order, in the whole table or in groups?
+    table_checks.py      Table → do its rows have an order; variables that number the samples, or label subjects
     clustered_samples.py a warning where samples look as if they belonged together
     comparisons.py       outcome              → Comparisons: all classes at once, each pair, each against the rest
     positions.py         .bim, tables, lists  → Positions        where variables lie

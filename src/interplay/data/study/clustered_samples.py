@@ -10,10 +10,10 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import shown, warn
 from interplay.data.study.columns import ColumnKind, decision_column
-from interplay.data.study.identifiers import are_subjects, find_subjects, names_subjects
+from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.targets import Target
-from interplay.data.study.strata import Strata
 from interplay.data.study.table import Table
+from interplay.data.study.table_checks import are_subjects, find_subjects, names_subjects
 
 #: Groups matter if the classes depend on them with a p-value below this.
 _MIN_P = 0.01

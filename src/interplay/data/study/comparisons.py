@@ -10,12 +10,10 @@ from itertools import combinations
 import numpy as np
 
 from interplay.base.arrays import IntArray
-from interplay.data.study.design import Design
+from interplay.data.study.design import Design, Groups, Strata
 from interplay.data.study.full_model import FullModel
-from interplay.data.study.groups import Groups
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.targets import ClassTarget, Target
-from interplay.data.study.strata import Strata
 from interplay.data.study.subsets import RowSubset
 from interplay.data.study.table import Table
 

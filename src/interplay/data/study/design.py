@@ -1,17 +1,27 @@
-"""What is known of samples beside variables and outcome: strata, groups, covariates, offset, as one argument."""
+"""What is known of samples beside variables and outcome: strata, groups, covariates, offset, checked, as one
+argument.
+
+Groups: samples that belong together (cells of a donor, members of a family), which are not independent.
+
+Strata are made of the same `numbered_labels`: one label per sample, or the combination of several columns.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import MAX_LEVELS, DiscreteCodes, FloatArray, IntArray, numbered
+from interplay.base.checks import naming_argument
 from interplay.data.models.linear import independent_columns
+from interplay.data.study.columns import Column, ColumnKind, check_length, decision_column
 from interplay.data.study.covariates import Covariates
-from interplay.data.study.groups import Groups
-from interplay.data.study.strata import Strata
+from interplay.data.study.table import Table, as_table
+from interplay.data.study.table_checks import are_in_order, order_deviates, sampled_columns, varies_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,3 +92,222 @@ class Design:
             None if self.covariates is None else self.covariates.of_samples(rows),
             None if self.offset is None else self.offset[rows],
         )
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Which stratum each sample is in.
+
+    Attributes
+    ----------
+    codes : (n_samples,) int64
+        Stratum of each sample, 0 … n_strata − 1; none is empty.
+    labels : list of str
+        The user's names of the strata.
+    """
+
+    codes: IntArray
+    labels: list[str]
+
+    @property
+    def n_strata(self) -> int:
+        return len(self.labels)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Samples in each stratum, (n_strata,)."""
+        return np.bincount(self.codes, minlength=self.n_strata).astype(np.int64)
+
+    def as_codes(self) -> DiscreteCodes:
+        """Return the strata as one variable: the member that every tuple has."""
+        return DiscreteCodes(self.codes.astype(np.uint8)[np.newaxis], np.array([self.n_strata]))
+
+    def of_samples(self, rows: IntArray) -> Strata | None:
+        """Return the strata of some samples; empty ones are dropped, and None stands for a single one."""
+        used, codes = np.unique(self.codes[rows], return_inverse=True)
+        return _unless_one(Strata(codes.astype(np.int64), [self.labels[stratum] for stratum in used]))
+
+
+def make_strata(strata: Any, *, n_samples: int, place: Callable[[int], str] = str) -> Strata | None:
+    """Return the strata that the labels of `numbered_labels` make; None if there is one.
+
+    Examples
+    --------
+    >>> make_strata(["b", "a", "b"], n_samples=3)
+    Strata(codes=array([1, 0, 1]), labels=['a', 'b'])
+    >>> make_strata([[1, "x"], [1, "y"], [2, "x"]], n_samples=3).labels
+    ['1, x', '1, y', '2, x']
+    """
+    if strata is None or isinstance(strata, Strata):
+        return strata
+    codes, labels = numbered_labels(strata, "strata", n_samples=n_samples, one="stratum", place=place)
+    if len(labels) > MAX_LEVELS:
+        raise ValueError(
+            f"strata has {len(labels)} different values, more than {MAX_LEVELS}: cut numbers into a few ranges "
+            "(for example with pandas.qcut), or merge small strata"
+        )
+    return _unless_one(Strata(codes, labels))
+
+
+def _unless_one(strata: Strata) -> Strata | None:
+    """Return None for a single stratum: an empty second level would only weaken the gains."""
+    return None if strata.n_strata < 2 else strata
+
+
+def is_by_chromosome(offset: Any) -> bool:
+    """Say whether an offset is a dataframe with a column for each chromosome, as `read_loco` returns it."""
+    return getattr(offset, "ndim", 0) == 2 and hasattr(offset, "columns") and hasattr(offset, "index")
+
+
+def make_offset(offset: Any, *, n_samples: int) -> FloatArray | None:
+    """Return the offset of each sample, (n_samples,); None if there is none.
+
+    Examples
+    --------
+    >>> make_offset([0.5, -0.5], n_samples=2).tolist()
+    [0.5, -0.5]
+    """
+    if offset is None:
+        return None
+    if is_by_chromosome(offset):
+        raise ValueError(
+            "offset has a column for each chromosome, which interactions() takes alone: give one number per sample, "
+            "such as the column of one chromosome, and the variables of this chromosome"
+        )
+    column = decision_column(offset, "offset")
+    values = column.read()
+    check_length("offset", values, n_samples)
+    if column.kind != ColumnKind.NUMBER:
+        raise TypeError("offset must be numbers, one per sample: known means, log odds or log hazards")
+    numbers: FloatArray = values.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        first = int(np.argmin(np.isfinite(numbers)))
+        raise ValueError(
+            f"offset has missing or infinite values (the first at sample {first}): leave those samples out, or fill in "
+            "the values"
+        )
+    return numbers
+
+
+#: Labels that vary within groups have an order if neighbours resemble each other by so many standard deviations.
+_MIN_LABELS_DEVIATE = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which group each sample is in.
+
+    Attributes
+    ----------
+    codes : (n_samples,) int64
+        Group of each sample, 0 … n_groups − 1; none is empty.
+    order : (n_samples,) int64, optional
+        Place of each sample in the order of its group, where samples of a group do not change places freely.
+    """
+
+    codes: IntArray
+    order: IntArray | None = None
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.codes.max()) + 1
+
+    @property
+    def sizes(self) -> IntArray:
+        """Samples in each group, (n_groups,)."""
+        return np.bincount(self.codes).astype(np.int64)
+
+    def of_samples(self, rows: IntArray) -> Groups:
+        """Return the groups of some samples; empty ones are dropped."""
+        return Groups(numbered(self.codes[rows]), None if self.order is None else self.order[rows])
+
+
+def make_groups(groups: Any, *, n_samples: int, order: Any = None) -> Groups | None:
+    """Return the groups that the labels of `numbered_labels` make; with an order alone, samples are one series.
+
+    Examples
+    --------
+    >>> make_groups(["donor 2", "donor 1", "donor 2"], n_samples=3).codes
+    array([1, 0, 1])
+    """
+    place = None if order is None else numbered_labels(order, "order", n_samples=n_samples, one="place")[0]
+    if groups is None:
+        return None if place is None else Groups(np.zeros(n_samples, dtype=np.int64), place)
+    if isinstance(groups, Groups):
+        return groups
+    codes, labels = numbered_labels(groups, "groups", n_samples=n_samples, one="group")
+    if len(labels) < 2:
+        raise ValueError(f"groups has one group only, {labels[0]!r}: at least two groups are needed")
+    return Groups(codes, place)
+
+
+def in_order(groups: Groups | None, table: Table, labels: IntArray) -> Groups | None:
+    """Take the order of rows for that of groups without one, where neighbours in a group resemble each other.
+
+    Both the `labels` of the outcome and variables must do so, beyond chance; else samples of a group change places.
+    """
+    if groups is None or groups.order is not None or not varies_within(labels, groups.codes):
+        return groups
+    has_order = order_deviates(labels[np.newaxis].astype(np.float64), groups.codes)[0] > _MIN_LABELS_DEVIATE
+    if has_order and are_in_order(sampled_columns(table), groups.codes):
+        return replace(groups, order=np.arange(len(labels), dtype=np.int64))
+    return groups
+
+
+def numbered_labels(
+    given: Any, argument: str, *, n_samples: int, one: str, place: Callable[[int], str] = str
+) -> tuple[IntArray, list[str]]:
+    """Return the number of each sample's label, and the labels in the order of the numbers.
+
+    Parameters
+    ----------
+    given : (n_samples,) array-like, table-like, or Column
+        Labels or numbers of any kind. Of a table, each combination of values is a label.
+    argument : str
+        Name of the argument.
+    n_samples : int
+        Samples of X, which it must match.
+    one : str
+        The word for one label: "stratum", "group".
+    place : callable
+        Says where a sample is: `Table.place`.
+
+    Examples
+    --------
+    >>> numbered_labels([[1, "x"], [1, "y"], [1, "x"]], "strata", n_samples=3, one="stratum")
+    (array([0, 1, 0]), ['1, x', '1, y'])
+    """
+    columns = _columns(given, argument)
+    parts = [column.read() for column in columns]
+    check_length(argument, parts[0], n_samples)
+    missing = np.flatnonzero(np.any([part != part for part in parts], axis=0))
+    if len(missing):
+        plural = "s" * (len(missing) > 1)
+        where = place(int(missing[0])).removeprefix("sample ")
+        raise ValueError(
+            f"{argument} has missing values in {len(missing)} sample{plural} (the first is {where}): "
+            f"leave those samples out, or give them a {one} of their own"
+        )
+    inverses = [np.unique(part, return_inverse=True)[1] for part in parts]
+    _, first, codes = np.unique(np.stack(inverses), axis=1, return_index=True, return_inverse=True)
+    labels = [", ".join(_label(column, part[i]) for column, part in zip(columns, parts, strict=True)) for i in first]
+    return codes.reshape(-1).astype(np.int64), labels
+
+
+def _columns(given: Any, argument: str) -> list[Column]:
+    if isinstance(given, list | tuple):
+        several = any(isinstance(row, list | tuple) and len(row) > 1 for row in given)
+    else:
+        shape: tuple[int, ...] = getattr(given, "shape", ())
+        several = len(shape) == 2 and shape[1] > 1
+    if several:
+        with naming_argument(argument):
+            table = as_table(given)
+        return [table.column(v) for v in range(table.n_vars)]
+    return [decision_column(given, argument)]
+
+
+def _label(column: Column, value: Any) -> str:
+    if column.levels is not None:
+        return str(column.levels[int(value)])
+    return f"{value:g}" if isinstance(value, np.floating) else str(value)

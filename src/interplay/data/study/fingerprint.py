@@ -12,10 +12,9 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray
 from interplay.base.jobs import map_in_threads
 from interplay.data.study.columns import EXACT_FLOAT_LIMIT, FEW_VALUES, ColumnKind
+from interplay.data.study.design import Groups, Strata
 from interplay.data.study.full_model import FullModel
-from interplay.data.study.groups import Groups
 from interplay.data.study.outcomes.targets import Target
-from interplay.data.study.strata import Strata
 from interplay.data.study.table import MISSING_WHOLE, Table
 
 Values = npt.NDArray[Any]

@@ -8,9 +8,9 @@ import numpy as np
 
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int, check_real
+from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import Target
-from interplay.data.study.strata import Strata
 
 
 def split_samples(

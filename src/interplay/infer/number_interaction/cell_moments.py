@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.numbers import number_outcome
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL, ScoreTarget
-from interplay.data.study.strata import Strata
 
 
 @dataclass(frozen=True, eq=False)

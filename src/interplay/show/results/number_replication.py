@@ -11,8 +11,8 @@ import numpy as np
 from interplay.base.arrays import IntArray, in_unit
 from interplay.data.codes.cuts import NO_LEVEL
 from interplay.data.codes.tuple_counts import MAX_NUMBERS, TupleCounts, counts_in_cells
+from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.targets import ScoreTarget
-from interplay.data.study.strata import Strata
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.number_interaction.cell_moments import ScoredNumbers, cell_moments, scored_numbers
 from interplay.infer.number_interaction.effect import (

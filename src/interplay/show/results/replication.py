@@ -16,17 +16,14 @@ from interplay.base.checks import check_choice, shown, warn
 from interplay.data.codes.cuts import NO_LEVEL
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.data.study.covariates import make_covariates
-from interplay.data.study.design import Design
-from interplay.data.study.groups import make_groups
+from interplay.data.study.design import Design, Strata, make_groups, make_offset, make_strata
 from interplay.data.study.named_columns import take_named
-from interplay.data.study.offset import make_offset
 from interplay.data.study.outcomes.classes import DecisionClasses, one_class
 from interplay.data.study.outcomes.event_values import named_event
 from interplay.data.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 from interplay.data.study.outcomes.times import Survival, make_survival, split_survival
-from interplay.data.study.strata import Strata, make_strata
 from interplay.data.study.study import Study
 from interplay.infer.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals, cell_log_odds
 from interplay.infer.interaction.model_test import ModelTest

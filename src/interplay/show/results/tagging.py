@@ -16,11 +16,11 @@ from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.cuts import NO_LEVEL, VariableCuts
 from interplay.data.models.linear import spline_columns
+from interplay.data.study.design import Strata
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import Target
 from interplay.data.study.outcomes.times import split_survival
 from interplay.data.study.positions import NOWHERE, Positions, make_positions
-from interplay.data.study.strata import Strata
 from interplay.data.study.study import Study, make_study
 from interplay.data.study.table import Table, as_table
 from interplay.infer.linkage import clump_tuples, linkage_rows, squared_associations

@@ -14,7 +14,7 @@ from interplay.base.checks import check_choice, shown
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts, number_text
 from interplay.data.codes.rank_scores import mid_rank_scores, normal_scores
 from interplay.data.models.linear import cell_columns
-from interplay.data.study.groups import in_order
+from interplay.data.study.design import in_order
 from interplay.data.study.outcomes import targets
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome

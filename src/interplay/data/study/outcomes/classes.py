@@ -19,12 +19,11 @@ from interplay.data.study.columns import (
     check_length,
     decision_column,
 )
-from interplay.data.study.design import Design
+from interplay.data.study.design import Design, Strata
 from interplay.data.study.number_texts import stands_for_missing, tidy
 from interplay.data.study.outcomes.outcome import Coefficients, Fits, Fitted, Outcome, check_left, standardised
 from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 from interplay.data.study.rank_thresholds import even_ranks
-from interplay.data.study.strata import Strata
 
 DECISION_CHOICES = ("auto", "classes", "number", "continuous")
 

@@ -12,11 +12,10 @@ from interplay.base.checks import check_choice, shown
 from interplay.base.tails import chi2_of_log_tail, log_f_tail
 from interplay.data.models.linear import fit_linear, independent_columns, independent_places
 from interplay.data.study.columns import ColumnKind, check_length, decision_column
-from interplay.data.study.design import Design
+from interplay.data.study.design import Design, Strata
 from interplay.data.study.outcomes.classes import MIN_CLASS_SIZE, check_not_missing, is_continuous
 from interplay.data.study.outcomes.outcome import Coefficients, Fits, Fitted, Outcome, SecondTest, check_left
 from interplay.data.study.outcomes.targets import ResidualModel, ScoreTarget, Target, target_scores
-from interplay.data.study.strata import Strata
 
 SCALE_CHOICES = ("ranks", "values")
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.tails import log_chi2_tail
-from interplay.data.study.design import Design
+from interplay.data.study.design import Design, Strata
 from interplay.data.study.outcomes.targets import ResidualModel, ScoreTarget, Target
 from interplay.data.study.outcomes.words import Words
-from interplay.data.study.strata import Strata
 
 #: A coefficient with a larger standard error has no finite estimate.
 NO_ESTIMATE = 10.0

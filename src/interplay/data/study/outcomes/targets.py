@@ -16,8 +16,8 @@ from interplay.base.arrays import FloatArray, IntArray, in_unit, numbered
 from interplay.base.checks import shown, warn
 from interplay.base.ranks import normal_scores
 from interplay.base.tails import chi2_tail
+from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.words import CLASSES, NUMBERS, Words
-from interplay.data.study.strata import Strata
 
 #: Cells of fewer samples are left out of the hypothesis; the spread within them still counts. Measured on pairs of
 #: genotypes without an interaction, N = 200 and 1000: with normal scores of a continuous outcome F holds for cells of

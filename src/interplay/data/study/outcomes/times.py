@@ -20,7 +20,7 @@ from interplay.data.models.cox import (
 from interplay.data.models.linear import with_dependent
 from interplay.data.models.risk_sets import RiskSets
 from interplay.data.study.columns import ColumnKind, check_length, decision_column
-from interplay.data.study.design import Design
+from interplay.data.study.design import Design, Strata
 from interplay.data.study.outcomes.classes import DecisionClasses, decision_classes
 from interplay.data.study.outcomes.event_values import observed_events
 from interplay.data.study.outcomes.outcome import (
@@ -35,7 +35,6 @@ from interplay.data.study.outcomes.outcome import (
 )
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.data.study.outcomes.words import TIMES, Words
-from interplay.data.study.strata import Strata
 from interplay.data.study.table import Table
 
 #: Fewer events carry no information about the variables.
