@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from interplay.ask.interaction.find import TestsOfScreen, wanted_tuples
+from interplay.ask.interaction.number_screen import most_df
 from interplay.ask.interaction.prospects import never_tested
-from interplay.ask.interaction.screen_limits import most_df
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, places_of_each
 from interplay.base.checks import check_list
 from interplay.base.jobs import resolve_n_jobs

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from interplay.ask.interaction.call import task_of as interaction_task
+from interplay.ask.interaction.number_screen import PSEUDOCOUNT
 from interplay.ask.interaction.screen import screen_gains
-from interplay.ask.interaction.screen_limits import PSEUDOCOUNT
 from interplay.ask.relabelings import allowed_relabelings
 from interplay.ask.selection.call import task_of
 from interplay.ask.selection.runs import prepare_largest

@@ -8,16 +8,11 @@ The path of every question: call → study → plan → search (into a sink) →
     task.py                 arguments       → InteractionTask: study, settings, tuples to search and to list
     coding.py               levels or dosages, where the outcome and the variables allow for them
     family.py               variables, partners, distance → TupleFamily: which tuples, and how many
-    p_value_caps.py         adjustment, max_p, top → up to which p-value tuples have to be found
-    sparse_tuples.py        tuples that have too few samples, told before the search
     screen.py               a comparison    → ScreenedTuples: all tuples whose interaction may be significant
-    screen_limits.py        what screens of all outcomes have in common
     number_screen.py        what a screen of numbers asks of tuples, and which it keeps
     product_screen.py       pairs           → those whose product of dosages may be significant; curved variables
     prospects.py            tuples          → those that a list can hold, by bounds of their p-values
     tests.py                tuples          → TupleTests: tests of their interactions
-    number_tables.py        tuples          → cells of samples → tests about numbers
-    best_discretization.py  p-values        → the best discretisation of each tuple
     find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little
     bulk_tests.py           tuples at random → are their tests inflated? are samples relatives?
     in_groups.py            the same for samples that belong together: permutations of whole groups' labels
@@ -25,7 +20,6 @@ The path of every question: call → study → plan → search (into a sink) →
     tuple_samples.py        a tuple         → levels of its members, sample by sample
     beside_smooth.py        significant tuples of cut numbers tested again beside smooth effects of the numbers
     chromosome_offsets.py   predictions without one chromosome each → offsets without any set of chromosomes
-    by_chromosome.py        a search for each set of chromosomes → one list of all tuples
     in_model.py             tuples          → their tests with covariates, an offset or times, by the full model
     merge.py                parts of all shards → one result     `merge_interactions`
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from interplay.ask.interaction.by_chromosome import find_by_chromosome
 from interplay.ask.interaction.find import find_interactions
 from interplay.ask.interaction.in_groups import find_in_groups
+from interplay.ask.interaction.merge import find_by_chromosome
 from interplay.ask.interaction.task import check_interactions
 from interplay.base.arguments import ARGUMENTS, checked, described_by
 from interplay.base.progress import Progress, check_progress

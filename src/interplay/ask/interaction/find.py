@@ -11,15 +11,13 @@ from typing import Any, cast
 import numpy as np
 
 from interplay.ask.interaction.beside_smooth import beside_smooth
-from interplay.ask.interaction.best_discretization import best_discretizations
-from interplay.ask.interaction.bulk_tests import doubts
+from interplay.ask.interaction.bulk_tests import doubts, is_sparse, warn_of_sparse_tuples
 from interplay.ask.interaction.in_model import in_model, screen_cap
-from interplay.ask.interaction.p_value_caps import PValueCaps
 from interplay.ask.interaction.product_screen import check_products
+from interplay.ask.interaction.prospects import PValueCaps
 from interplay.ask.interaction.screen import ScreenedTuples, screen_tuples
-from interplay.ask.interaction.sparse_tuples import is_sparse, warn_of_sparse_tuples
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.interaction.tests import Tables, kept_counts, make_tuple_tests, tuple_tables
+from interplay.ask.interaction.tests import Tables, best_discretizations, kept_counts, make_tuple_tests, tuple_tables
 from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.base.arrays import IntArray
 from interplay.base.jobs import one_blas_thread

@@ -1,23 +1,33 @@
-"""Interactions of all shards of a search → those of the whole search."""
+"""Interactions of all shards of a search → those of the whole search.
+
+A search for each set of chromosomes, beside an offset that leaves the set out → one list of all tuples.
+
+A tuple is tested beside a prediction that leaves out the chromosomes of all its members: what the variants of a
+chromosome predict would hide their own effects.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.best_discretization import best_discretizations
-from interplay.ask.interaction.find import wanted_tuples
-from interplay.ask.interaction.p_value_caps import PValueCaps
+from interplay.ask.interaction.find import find_once, wanted_tuples
+from interplay.ask.interaction.prospects import PValueCaps
+from interplay.ask.interaction.task import InteractionTask
+from interplay.ask.interaction.tests import best_discretizations
 from interplay.base.checks import shown
+from interplay.base.progress import Progress, part
 from interplay.data.codes.tuple_counts import MAX_KEPT
 from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed
+from interplay.infer.linkage import make_linkage
 from interplay.infer.survival.survival_curves import MAX_TUPLES
 from interplay.search.checkpoint import describe_difference
+from interplay.search.engines.choice import EngineChoice
 from interplay.search.loop import Shard
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.provenance import merged_record
@@ -57,8 +67,8 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
         raise ValueError("parts is empty: give at least one part")
     first_name, first, first_shard = read[0]
     name_of: dict[int, str] = {}
-    for name, part, shard in read:
-        if difference := describe_difference(_about(first, first_shard), _about(part, shard)):
+    for name, given, shard in read:
+        if difference := describe_difference(_about(first, first_shard), _about(given, shard)):
             raise ValueError(f"parts: {first_name} and {name} are of different searches ({difference}): leave one out")
         if shard.number in name_of:
             raise ValueError(f"parts: {shard} is given twice, as {name_of[shard.number]} and as {name}: leave one out")
@@ -130,3 +140,46 @@ def _about(part: Interactions, shard: Shard) -> dict[str, Any]:
     decides = {name: value for name, value in part.settings.items() if name != "shard"}
     layout = {"data fingerprint": part.provenance["data_fingerprint"], "tiles": part.provenance["layout"]}
     return {"shards": shard.of, "tuples": part.n_tests, **decides, **layout}
+
+
+def find_by_chromosome(task: InteractionTask, choice: EngineChoice, *, progress: Progress) -> Interactions:
+    """Search the tuples of each set of chromosomes beside the offset without it; p-values are adjusted for all tuples.
+
+    Chromosomes of one size: searches of all sets count about 1.5 times the pairs of one search, or 3 times the triples.
+    """
+    assert task.offsets is not None
+    searches = list(_searches(task))
+    found = [
+        find_once(
+            search,
+            choice,
+            checkpoint=None,
+            progress=part(progress, number / len(searches), 1 / len(searches)),
+            warns=number == 0,
+        )
+        for number, search in enumerate(searches)
+    ]
+    whole = merged_parts(found)
+    variables = np.unique(whole.tested.tuples)
+    by_rank = np.array([whole.cuts_of(v).is_cut for v in variables.tolist()], dtype=bool)
+    where = task.family.positions if task.family.columns is None else None
+    engine = {**found[0].provenance["engine"], "searches": len(found)}
+    return replace(
+        whole,
+        settings=task.recorded_settings(),
+        provenance=whole.provenance | {"engine": engine, "offset by chromosome": task.offsets.labels},
+        linkage=make_linkage(task.study.table, variables, variables, by_rank, where),
+    )
+
+
+def _searches(task: InteractionTask) -> Iterator[InteractionTask]:
+    """Yield the task of each set of chromosomes, as a part of the whole."""
+    offsets, study = task.offsets, task.study
+    assert offsets is not None
+    # One hash of the data, with the prediction that leaves nothing out, for all parts.
+    hashed = [study.with_offset(offsets.without(())).fingerprint()]
+    for some in offsets.sets(task.settings.dimensions):
+        family = task.family.spanning(offsets.chromosome, some)
+        if family is not None:
+            here = replace(study.with_offset(offsets.without(some)), _fingerprint=hashed)
+            yield replace(task, study=here, family=family, shard=Shard(1, 1), offsets=None)

@@ -9,15 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.ask.interaction.best_discretization import best_of_each
 from interplay.ask.interaction.family import TupleFamily
-from interplay.ask.interaction.number_screen import members_of
-from interplay.ask.interaction.number_tables import NumberTables
-from interplay.ask.interaction.p_value_caps import PValueCaps
+from interplay.ask.interaction.number_screen import PSEUDOCOUNT, NumberTables, members_of
 from interplay.ask.interaction.product_screen import LevelDosages, ProductScreen, needs_product_screen
+from interplay.ask.interaction.prospects import PValueCaps
 from interplay.ask.interaction.screen import screen_bars, screen_gains
-from interplay.ask.interaction.screen_limits import PSEUDOCOUNT
-from interplay.ask.interaction.tests import tuple_tables
+from interplay.ask.interaction.tests import best_of_each, tuple_tables
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.base.progress import ShowDone, part
 from interplay.data.codes.coded import CodedComparison

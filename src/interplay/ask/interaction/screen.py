@@ -10,11 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.number_screen import NumberSurvivors, ProductSurvivors, members_of, number_screen_bars
-from interplay.ask.interaction.number_tables import NumberTables
+from interplay.ask.interaction.number_screen import (
+    MAX_LISTED,
+    PSEUDOCOUNT,
+    NumberSurvivors,
+    NumberTables,
+    ProductSurvivors,
+    check_listed,
+    members_of,
+    most_cells,
+    most_df,
+    number_screen_bars,
+)
 from interplay.ask.interaction.product_screen import needs_product_screen
 from interplay.ask.interaction.prospects import never_tested
-from interplay.ask.interaction.screen_limits import MAX_LISTED, PSEUDOCOUNT, check_listed, most_cells, most_df
 from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, places_of_each
 from interplay.base.checks import check_int, check_real
 from interplay.base.jobs import map_in_threads

@@ -10,7 +10,7 @@ from typing import Any
 from interplay.ask.interaction.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
 from interplay.ask.interaction.coding import check_coding
 from interplay.ask.interaction.family import TupleFamily, make_family
-from interplay.ask.interaction.p_value_caps import PValueCaps, check_listed_method
+from interplay.ask.interaction.prospects import PValueCaps, check_listed_method
 from interplay.ask.relabelings import allowed_relabelings
 from interplay.ask.selection.settings import MAX_PERMUTATIONS
 from interplay.base.arrays import IntArray

@@ -1,4 +1,9 @@
-"""Tuples → tables of counts → tests of their interactions, a few tuples at a time."""
+"""Tuples → tables of counts → tests of their interactions, a few tuples at a time.
+
+p-values of tuples in several discretisations → the best discretisation of each tuple.
+
+One rule for all: the smallest p-value of the test that chooses, that of χ² for counts and the listed one for others.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.best_discretization import best_of_each
-from interplay.ask.interaction.number_tables import NumberTables
+from interplay.ask.interaction.number_screen import NumberTables
 from interplay.ask.interaction.prospects import Prospects
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.data.codes.coded import CodedComparison
@@ -213,3 +217,25 @@ def make_number_tests(
         chosen = rows[order[rows[order, 0] == d], 1:]
         parts += [tested.multiplied(more) for _, tested in one.tested(chosen)]
     return TupleTests.joined(parts).by_p_value()
+
+
+def best_discretizations(tested: TupleTests) -> TupleTests:
+    """Keep of every tuple the discretisation that is best, ordered by tuple."""
+    return tested.chosen(best_of_each(np.column_stack([tested.discretization, tested.tuples]), tested.choosing_log_p))
+
+
+def best_of_each(rows: IntArray, log_p: FloatArray) -> IntArray:
+    """Return the place of each tuple's smallest p-value, ordered by tuple; of equal ones, the first discretisation.
+
+    Parameters
+    ----------
+    rows : (n, 1 + k) int64
+        Discretisation and members.
+    log_p : (n,) float64
+    """
+    # Discretisations of few values are the same, but for rounding.
+    order = np.lexsort((rows[:, 0], np.round(log_p, 9), *rows.T[:0:-1]))
+    members = rows[order, 1:]
+    is_first = np.ones(len(rows), dtype=bool)
+    is_first[1:] = (members[1:] != members[:-1]).any(axis=1)
+    return order[is_first]

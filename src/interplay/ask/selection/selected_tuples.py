@@ -11,10 +11,9 @@ from math import comb
 import numpy as np
 
 from interplay.ask.interaction.beside_smooth import beside_smooth
-from interplay.ask.interaction.best_discretization import best_discretizations
 from interplay.ask.interaction.in_model import in_model
-from interplay.ask.interaction.p_value_caps import PValueCaps, listed_method
-from interplay.ask.interaction.tests import Tables, make_tuple_tests
+from interplay.ask.interaction.prospects import PValueCaps, listed_method
+from interplay.ask.interaction.tests import Tables, best_discretizations, make_tuple_tests
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.data.codes.coded import CodedComparison
