@@ -419,3 +419,13 @@ def test_numbers_of_bcf_files(tmp_path: Path, dtype: str, code: int, end: int) -
     path.write_bytes(begin + bad)
     with pytest.raises(ValueError, match="record 1: a genotype has an allele that the record does not have"):
         read_vcf(path)
+
+
+def test_directions_name_the_counted_allele(path: Path, tmp_path: Path) -> None:
+    """A trait that rises with G, the allele that all these files count, and that .bim calls A1."""
+    trait = np.nan_to_num(STUDY.values[3]) + np.random.default_rng(1).normal(0, 0.5, N_SAMPLES)
+    found = interplay.select(read(path), trait, dimensions=1, missing="impute", random_state=0)
+    row = found.table.set_index("variable").loc["rs3"]
+    assert row["direction"] == "the outcome rises with each A1 = G"
+    found = interplay.select(read(path), trait < 0.8, dimensions=1, missing="impute", random_state=0)
+    assert found.table.set_index("variable").loc["rs3", "direction"] == "y = True less likely with each A1 = G"

@@ -107,7 +107,7 @@ def read_data(
         The first column then names the variables.
     target_file : path, optional
         A second file, of any format that is read into memory, with the outcome of each sample. The two are joined by
-        the names of the samples. `target` names a column of it (not needed if there is only one), and `strata` of
+        the names of the samples. `target` names a column of it (not needed if there is only one, or one is "phenotype"), and `strata` of
         `select` may name another.
     sample_id : str, optional
         With `target_file`, the column with the names of the samples, in both files or in the one that has it. By
@@ -163,6 +163,8 @@ def read_data(
         table = with_traits(data, path, _read_traits(target_file, wanted), target_file, sample_id=sample_id)
         if target is None and len(table.sample_columns) == 1:
             target = next(iter(table.sample_columns))
+        elif target is None and "phenotype" in table.sample_columns:
+            target = "phenotype"
         found = split_table(table, path, target, wanted.drop)
     elif known.is_split:
         found = data

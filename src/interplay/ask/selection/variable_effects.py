@@ -69,11 +69,15 @@ class _OfComparison:
 
     def measured(self) -> Iterator[tuple[int, MeasuredVariable]]:
         """Yield variables with their effects."""
+        alleles = self._comparison.table.alleles
         for start in range(0, len(self._variables), _BLOCK):
             block = self._variables[start : start + _BLOCK]
             columns = self._comparison.table.columns(block)
             for v, column in zip(block.tolist(), columns, strict=True):
-                yield v, self._measured(v, column)
+                found = self._measured(v, column)
+                if alleles is not None:
+                    found = found._replace(direction=words.per_allele(found.direction, alleles[v][0]))
+                yield v, found
 
     def _measured(self, v: int, column: npt.NDArray[np.generic]) -> MeasuredVariable:
         observed = np.flatnonzero(column == column)

@@ -27,6 +27,11 @@ class _Subset(Table):
         return self._table.positions
 
     @property
+    def alleles(self) -> list[tuple[str, str]] | None:
+        """Of genotypes, the allele that is counted and the other one."""
+        return self._table.alleles
+
+    @property
     def has_whole_numbers(self) -> bool:
         """Whether all variables are numbers of one byte."""
         return self._table.has_whole_numbers
@@ -60,6 +65,12 @@ class ColumnSubset(_Subset):
     def positions(self) -> list[tuple[str, float]] | None:
         """Chromosome and position of each variable, where they are known."""
         known = self._table.positions
+        return None if known is None else [known[v] for v in self._kept.tolist()]
+
+    @property
+    def alleles(self) -> list[tuple[str, str]] | None:
+        """Of genotypes, the allele that is counted and the other one."""
+        known = self._table.alleles
         return None if known is None else [known[v] for v in self._kept.tolist()]
 
     def columns(self, which: Which) -> Values:

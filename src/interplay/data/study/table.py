@@ -99,6 +99,11 @@ class Table(ABC):
         """Chromosome and position of each variable, where they are known."""
         return None
 
+    @property
+    def alleles(self) -> list[tuple[str, str]] | None:
+        """Of genotypes, the allele that is counted and the other one; None of other tables."""
+        return None
+
     @abstractmethod
     def columns(self, which: Which) -> Values:
         """Return the variables `which` as a C-contiguous (n_chosen, n_samples) array of `dtype`.

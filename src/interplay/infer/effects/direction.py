@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from interplay.base.text import printable
@@ -108,6 +109,25 @@ def given_others(size: Estimate, target: str, label: str = "") -> str:
     if label:
         return f"{'lower' if size.value < 0 else 'higher'} with {label}, given others"
     return f"{'falls' if size.value < 0 else 'rises'} with {_outcome(target)}, given others"
+
+
+def per_allele(direction: str, allele: str) -> str:
+    """Say a direction of genotypes by the allele that is counted.
+
+    Examples
+    --------
+    >>> per_allele("higher with case", "T"), per_allele("falls with ldl, given others", "T")
+    ('case more likely with each A1 = T', 'ldl falls with each A1 = T, given others')
+    >>> per_allele("lower risk where higher", "G"), per_allele("no clear trend", "G")
+    ('risk falls with each A1 = G', 'no clear trend')
+    """
+    found = re.fullmatch(r"(higher|lower|rises|falls) (?:with (.*?)|(risk) where higher)(, given others)?", direction)
+    if found is None:
+        return direction
+    way, target, risk, given = found.groups(default="")
+    likely = {"higher": "more likely", "lower": "less likely"}
+    verb = {"higher": "rises", "lower": "falls"}.get(way, way) if risk else likely.get(way, way)
+    return f"{target or risk} {verb} with each A1 = {_short(allele)}{given}"
 
 
 def _outcome(target: str) -> str:

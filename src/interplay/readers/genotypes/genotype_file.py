@@ -30,6 +30,9 @@ class GenotypeFile(ABC):
     people : People
     """
 
+    #: Whether copies of the first allele are counted, and not those of the second.
+    counts_first = False
+
     def __init__(self, path: str | os.PathLike[str], variants: Variants, people: People) -> None:
         self.path = path
         self.variants = variants

@@ -93,6 +93,14 @@ class GenotypeTable(Table):
         base_pairs = self._file.variants.position[self._kept].tolist()
         return [(str(c), float(at)) for c, at in zip(chromosomes, base_pairs, strict=True)]
 
+    @property
+    def alleles(self) -> list[tuple[str, str]]:
+        """Of each variant, the allele whose copies are counted (A1 of PLINK) and the other one."""
+        variants = self._file.variants
+        pair = (variants.first, variants.others) if self._file.counts_first else (variants.others, variants.first)
+        counted, other = (texts[self._kept].tolist() for texts in pair)
+        return list(zip(map(str, counted), map(str, other), strict=True))
+
     def columns(self, which: Which) -> Values:
         """Return the chosen variants; see `Table.columns`."""
         return np.take(_VALUES, self._codes(which))
