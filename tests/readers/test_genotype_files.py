@@ -429,3 +429,37 @@ def test_directions_name_the_counted_allele(path: Path, tmp_path: Path) -> None:
     assert row["direction"] == "the outcome rises with each A1 = G"
     found = interplay.select(read(path), trait < 0.8, dimensions=1, missing="impute", random_state=0)
     assert found.table.set_index("variable").loc["rs3", "direction"] == "y = True less likely with each A1 = G"
+
+
+def test_equilibrium_by_enumeration() -> None:
+    """Against all ways to pair the alleles, counted by factorials."""
+    from fractions import Fraction
+    from math import factorial
+
+    from interplay.readers.genotypes.filters import equilibrium_p
+
+    counts = [(8, 2, 3), (0, 7, 6), (5, 5, 0), (1, 11, 1), (13, 0, 0)]
+    for none, one, two in counts:
+        n, copies = none + one + two, 2 * two + one
+
+        def ways(het: int, n: int = n, copies: int = copies) -> Fraction:
+            two = (copies - het) // 2
+            return Fraction(2**het * factorial(n), factorial(het) * factorial(two) * factorial(n - het - two))
+
+        all_ways = [ways(het) for het in range(copies % 2, min(copies, 2 * n - copies) + 1, 2)]
+        expected = sum(way for way in all_ways if way <= ways(one)) / sum(all_ways)
+        assert equilibrium_p(np.array([[none, one, two]]))[0] == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_lists_of_people_and_variants(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "people.txt").write_text("#IID\n" + "".join(f"{name}\n" for name in PEOPLE[:50]))
+    table = read(path, keep=tmp_path / "people.txt", remove=PEOPLE[:10], extract=NAMES[:12], exclude=["rs3"])
+    assert table.sample_names.tolist() == PEOPLE[10:50]
+    assert table.names == [name for name in NAMES[:12] if name != "rs3"]
+    assert dict(table.filters) == {
+        "people by keep": N_SAMPLES - 50, "people by remove": 10, "variants by extract": 12, "variants by exclude": 1,
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="keep leaves nothing of"):
+        read(path, keep=["nobody"])
+    with pytest.raises(TypeError, match="has no argument 'keeps'"):
+        read(path, keeps=["nobody"])

@@ -22,6 +22,7 @@ from interplay.data.study.subsets import ColumnSubset, RowSubset
 from interplay.data.study.table import Table, as_table
 from interplay.files.whole_file import is_special
 from interplay.readers.file_formats import FORMATS, READER_OPTIONS, AnyPath, FileFormat, Wanted
+from interplay.readers.genotypes.people import is_person_table, read_person_table
 from interplay.readers.sample_names import FAMILY_COLUMNS, SampleNames, matched_places
 from interplay.readers.target_column import (
     MISSING_TARGET_CHOICES,
@@ -69,6 +70,7 @@ def read_data(
     sheet: str | None = None,
     transpose: bool = False,
     target_file: str | os.PathLike[str] | None = None,
+    covariate_file: str | os.PathLike[str] | None = None,
     sample_id: str | None = None,
     **options: Any,
 ) -> TableAndOutcome:
@@ -107,14 +109,17 @@ def read_data(
         The first column then names the variables.
     target_file : path, optional
         A second file, of any format that is read into memory, with the outcome of each sample. The two are joined by
-        the names of the samples. `target` names a column of it (not needed if there is only one, or one is "phenotype"), and `strata` of
+        the names of the samples. `target` names a column of it; by default its only one, or "phenotype". `strata` of
         `select` may name another.
+    covariate_file : path, optional
+        A file with further columns of each sample, such as covariates, joined in the same way.
     sample_id : str, optional
-        With `target_file`, the column with the names of the samples, in both files or in the one that has it. By
-        default they are row names, or the first column.
+        With `target_file` or `covariate_file`, the column with the names of the samples, in both files or in the one
+        that has it. By default they are row names, or the first column.
     **options
         Arguments of the reader of the format: of genotypes `region`, `min_maf`, `max_missing`, `min_info`,
-        `hard_call_threshold`, `multiallelic`, `sex_chromosomes` and `sample_file`, as in
+        `hard_call_threshold`, `multiallelic`, `sex_chromosomes`, `sample_file`, and the filters `keep`, `remove`,
+        `extract`, `exclude`, `max_missing_person` and `min_hwe`, as in
         `interplay.genetics.read_pgen`; of single cells `layer` and `modality`. None stands for the default.
 
     Returns
@@ -132,7 +137,7 @@ def read_data(
     (['age'], ['no', 'yes'])
     """
     check_choice("missing_target", missing_target, MISSING_TARGET_CHOICES)
-    if sample_id is not None and target_file is None:
+    if sample_id is not None and target_file is None and covariate_file is None:
         raise ValueError(
             "sample_id is only used with target_file, which is not given: use drop to leave out that column"
         )
@@ -155,16 +160,20 @@ def read_data(
         if name not in READER_OPTIONS:
             raise TypeError(f"read_data has no argument {name!r}: give one of {', '.join(READER_OPTIONS)}")
     known, data = _read(path, wanted)
-    if target_file is not None:
+    joined = {"target_file": target_file, "covariate_file": covariate_file}
+    for name, file in joined.items():
+        if file is None:
+            continue
         if known.is_split:
             raise ValueError(
-                f"target_file cannot be used with {known.endings[0]} files, because their samples have no names"
+                f"{name} cannot be used with {known.endings[0]} files, because their samples have no names"
             )
-        table = with_traits(data, path, _read_traits(target_file, wanted), target_file, sample_id=sample_id)
-        if target is None and len(table.sample_columns) == 1:
-            target = next(iter(table.sample_columns))
-        elif target is None and "phenotype" in table.sample_columns:
-            target = "phenotype"
+        traits = read_traits(file, wanted, are_phenotypes=name == "target_file")
+        data = with_traits(data, path, traits, file, sample_id=sample_id)
+        if name == "target_file" and target is None:
+            target = _only_target([str(column) for column in traits.columns if column in data.sample_columns])
+    if target_file is not None:
+        table = data
         found = split_table(table, path, target, wanted.drop)
     elif known.is_split:
         found = data
@@ -214,8 +223,21 @@ def _format_of(path: AnyPath, ending: str) -> FileFormat:
     raise ValueError(f"{os.fspath(path)!r} has an unknown file extension: use {', '.join(endings)} or .zip")
 
 
-def _read_traits(path: AnyPath, wanted: Wanted) -> Any:
-    """Read the whole file with outcomes into memory."""
+def _only_target(names: list[str]) -> str | None:
+    """Return the column of a file of outcomes that needs no name: the only one, or "phenotype"."""
+    return names[0] if len(names) == 1 else "phenotype" if "phenotype" in names else None
+
+
+def covariate_names(path: AnyPath) -> list[str]:
+    """Return the columns of a file of covariates, but for names of samples."""
+    frame = read_traits(path, Wanted("", None, []), are_phenotypes=False)
+    return [name for name in frame_ids(frame, path, None)[1].columns if name != "family"]
+
+
+def read_traits(path: AnyPath, wanted: Wanted, *, are_phenotypes: bool) -> Any:
+    """Read the whole file with outcomes or covariates into memory."""
+    if is_person_table(path):
+        return read_person_table(path, are_phenotypes=are_phenotypes)
     known, data = _read(path, Wanted("", None, [], decimal=wanted.decimal, has_ids=True, sample_id=wanted.sample_id))
     if known.is_split or isinstance(data, Table):
         raise ValueError(f"{os.fspath(path)!r} cannot be a target_file: give a text file or a spreadsheet")
@@ -323,7 +345,7 @@ def with_traits(data: Any, path: Any, traits: pd.DataFrame, traits_path: Any, *,
     import pandas as pd
 
     names, table = _table_ids(data, path, sample_id)
-    trait_names, columns = _frame_ids(traits, traits_path, sample_id)
+    trait_names, columns = frame_ids(traits, traits_path, sample_id)
     for file, each in ((path, names), (traits_path, trait_names)):
         repeated = pd.Index(each.full or each.ids)[pd.Index(each.full or each.ids).duplicated()]
         if len(repeated):
@@ -344,7 +366,9 @@ def with_traits(data: Any, path: Any, traits: pd.DataFrame, traits_path: Any, *,
     table.index = pd.Index(names.ids, name="sample")
     joined: Table = table if len(rows) == table.n_samples else RowSubset(table, rows)
     joined.samples_left_out = table.n_samples - len(rows)
-    joined.sample_columns = {str(name): found[name].reset_index(drop=True) for name in found.columns}
+    known = {name: np.asarray(values)[rows] for name, values in table.sample_columns.items()}
+    joined.sample_columns = known | {str(name): found[name].reset_index(drop=True) for name in found.columns}
+    joined.sample_names = np.array(names.ids, dtype=object)[rows]
     return joined
 
 
@@ -353,7 +377,7 @@ def _table_ids(data: Any, path: Any, sample_id: str | None) -> tuple[SampleNames
     if not isinstance(data, Table):
         if data.index.name == "sample":  # a transposed table, whose samples were columns
             return SampleNames([_text(name) for name in data.index]), as_table(data)
-        found, frame = _frame_ids(data, path, sample_id)
+        found, frame = frame_ids(data, path, sample_id)
         return found, as_table(frame.reset_index(drop=True))
     names = data.sample_names
     if names is not None and (sample_id is None or sample_id not in data.names):
@@ -369,7 +393,7 @@ def _table_ids(data: Any, path: Any, sample_id: str | None) -> tuple[SampleNames
     return SampleNames(ids), ColumnSubset(data, np.setdiff1d(np.arange(data.n_vars), [number]))
 
 
-def _frame_ids(frame: pd.DataFrame, path: Any, sample_id: str | None) -> tuple[SampleNames, pd.DataFrame]:
+def frame_ids(frame: pd.DataFrame, path: Any, sample_id: str | None) -> tuple[SampleNames, pd.DataFrame]:
     """Return the names of the samples, and the frame without their column, and without PLINK's column of families."""
     name = id_column(frame.columns.tolist(), sample_id)
     column = frame[name]

@@ -14,6 +14,7 @@ from interplay.data.study.table import Table, as_table
 from interplay.readers.csv_table import read_csv
 from interplay.readers.genotypes.bed import read_bed
 from interplay.readers.genotypes.bgen import read_bgen
+from interplay.readers.genotypes.filters import FILTERS
 from interplay.readers.genotypes.people import ENDINGS as PEOPLE_ENDINGS
 from interplay.readers.genotypes.people import read_people_frame
 from interplay.readers.genotypes.pgen import read_pgen
@@ -173,7 +174,7 @@ def _genotypes(read: Callable[..., Table]) -> Callable[[AnyPath, Wanted], Table]
 
 
 #: Options of formats of genotypes: those of all, and those of formats with dosages and more than two alleles.
-_OF_VARIANTS = frozenset({"region", "min_maf", "max_missing", "sex_chromosomes"})
+_OF_VARIANTS = frozenset({"region", "min_maf", "max_missing", "sex_chromosomes", *FILTERS})
 _OF_DOSAGES = _OF_VARIANTS | {"min_info", "hard_call_threshold", "multiallelic", "sample_file"}
 
 _IN_TEXT = frozenset({"na_values", "keep_na_values", "transpose"})

@@ -34,11 +34,22 @@ DATA_OPTIONS = (
     option("--transpose", is_flag=True, help="Each row of a text file or spreadsheet is a variable."),
     option("--target-file", metavar="FILE",
            help="A second file with the target of each sample, joined by the names of the samples."),
+    option("--covariate-file", metavar="FILE",
+           help="A file with covariates of each sample, joined by the names of the samples; all of its columns are "
+           "covariates where --covariate names none."),
     option("--sample-id", metavar="COLUMN",
            help="With --target-file: the column with the names of the samples.  [default: row names, or the "
            "first column]"),
     option("--region", metavar="CHR:FROM-TO", multiple=True,
            help="Genotypes: only variants of this chromosome, or of this part of it; may be repeated."),
+    option("--keep", metavar="FILE", help="Genotypes: only these people; lines of FID and IID, or IID."),
+    option("--remove", metavar="FILE", help="Genotypes: leave out these people."),
+    option("--extract", metavar="FILE", help="Genotypes: only variants with these IDs."),
+    option("--exclude", metavar="FILE", help="Genotypes: leave out variants with these IDs."),
+    option("--max-missing-person", type=float, metavar="SHARE",
+           help="Genotypes: leave out people with more missing genotypes than this."),
+    option("--min-hwe", type=float, metavar="P",
+           help="Genotypes: leave out variants with a p-value of Hardy–Weinberg equilibrium below this."),
     option("--min-maf", type=float, metavar="SHARE",
            help="Genotypes: leave out variants whose rarer allele is rarer than this."),
     option("--max-missing", type=float, metavar="SHARE",
@@ -67,6 +78,22 @@ def take_data_arguments(values: dict[str, Any]) -> dict[str, Any]:
     taken = {name: values.pop(name) for name in (str(option.name) for option in DATA_OPTIONS)}
     taken["region"] = taken["region"] or None
     return {name: list(value) if isinstance(value, tuple) else value for name, value in taken.items()}
+
+
+def input_files(values: dict[str, Any]) -> list[str | None]:
+    """Return the files beside DATA that a command reads, which no result may replace."""
+    names = ("target_file", "covariate_file", "sample_file", "keep", "remove", "extract", "exclude")
+    return [values[name] for name in names]
+
+
+def with_all_covariates(arguments: dict[str, Any], how_to_read: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a search with all columns of a file of covariates where none are named."""
+    file = how_to_read["covariate_file"]
+    if file is None or arguments["covariates"]:
+        return arguments
+    from interplay.readers.data_file import covariate_names
+
+    return {**arguments, "covariates": covariate_names(file)}
 
 
 def to_record(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from interplay.ask.cli.plink_words import in_our_words
+
 #: Options that --help shows; most runs need no other.
 USUAL = (
     "target", "time", "event", "drop", "target_file", "missing", "dimensions", "top", "strata", "groups", "covariates",
@@ -16,10 +18,11 @@ USUAL = (
 GROUPS: dict[str, tuple[str, ...]] = {
     "The file": (
         "target", "time", "event", "drop", "missing", "delimiter", "decimal", "na_values", "keep_na_values",
-        "missing_target", "min_class", "sheet", "transpose", "target_file", "sample_id",
+        "missing_target", "min_class", "sheet", "transpose", "target_file", "covariate_file", "sample_id",
     ),
     "Genotypes and single cells": (
-        "region", "min_maf", "max_missing", "min_info", "hard_call_threshold", "multiallelic", "sex_chromosomes",
+        "region", "keep", "remove", "extract", "exclude", "min_maf", "max_missing", "max_missing_person", "min_hwe",
+        "min_info", "hard_call_threshold", "multiallelic", "sex_chromosomes",
         "sample_file", "min_distance", "positions", "loco", "layer", "modality",
     ),
     "The outcome, and what the answer is given": (
@@ -47,7 +50,8 @@ class GroupedCommand(click.Command):
         return [*super().get_params(ctx), _help_all()]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse an option that is given twice and has one value: the second would replace the first."""
+        """Read PLINK's options too, and refuse one of a single value that is given twice."""
+        args = in_our_words(args)
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for param in order:
             single = isinstance(param, click.Option) and not (param.multiple or param.is_flag or param.count)

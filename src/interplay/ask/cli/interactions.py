@@ -8,7 +8,14 @@ from typing import Any
 import click
 
 from interplay.ask.cli.all_problems import accepting, all_problems_at_once, check_interaction_data
-from interplay.ask.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
+from interplay.ask.cli.data_options import (
+    DATA_OPTIONS,
+    files_in_words,
+    input_files,
+    take_data_arguments,
+    to_record,
+    with_all_covariates,
+)
 from interplay.ask.cli.errors import EXIT_CODES
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, option, select_arguments
@@ -92,11 +99,11 @@ def interactions(
     """  # noqa: D301 - click looks for that character
     outputs = Outputs.taken_from(values)
     asked = _tagging_asked(values)
-    inputs = [data, config, values["positions"], values["target_file"], values["sample_file"]]
+    inputs = [data, config, values["positions"], *input_files(values)]
     inputs += [asked.get("dense"), values["loco"]]
     outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
-    arguments = select_arguments(values)
+    arguments = with_all_covariates(select_arguments(values), how_to_read)
     as_typed = {name: list(value) or None if isinstance(value, tuple) else value for name, value in arguments.items()}
     check_times(how_to_read["target"], time, event)
     record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **as_typed}

@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 from interplay.ask.cli.all_problems import accepting, all_problems_at_once, check_selection_data
-from interplay.ask.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
+from interplay.ask.cli.data_options import (
+    DATA_OPTIONS,
+    files_in_words,
+    input_files,
+    take_data_arguments,
+    to_record,
+    with_all_covariates,
+)
 from interplay.ask.cli.errors import EXIT_CODES, StoppedAfterSearchError
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, select_arguments
@@ -29,11 +36,9 @@ def run(
     Without --out or --format, a summary goes to stdout. Progress and notes go to stderr.
     """
     outputs = Outputs.taken_from(values)
-    outputs.check(
-        [data, config, values["target_file"], values["sample_file"]], checkpoint=values["checkpoint"], shard=shard
-    )
+    outputs.check([data, config, *input_files(values)], checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
-    arguments = select_arguments(values)
+    arguments = with_all_covariates(select_arguments(values), how_to_read)
     if outputs.quiet:
         arguments["progress"] = False
     check_times(how_to_read["target"], time, event)

@@ -80,7 +80,7 @@ def summary_in_options(summary: str) -> str:
     """
     for words, instead in _OF_SUMMARIES.items():
         summary = re.sub(words, instead, summary, flags=re.MULTILINE)
-    return summary
+    return re.sub("^Filters left out .*$", lambda found: in_options(found[0]), summary, flags=re.MULTILINE)
 
 
 def as_options(arguments: Mapping[str, Any]) -> str:

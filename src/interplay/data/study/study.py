@@ -130,6 +130,7 @@ class Study:
             "n_samples": self.n_samples,
             "samples_left_out": self.table.samples_left_out,
             "n_vars": self.table.n_vars,
+            **({"filters": dict(self.table.filters)} if self.table.filters else {}),
             "data_fingerprint": self.fingerprint(n_threads=n_threads),
             "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
         }

@@ -73,6 +73,8 @@ class Table(ABC):
     sample_columns: Mapping[str, Any] = MappingProxyType({})
     index: Any = None
     samples_left_out: int = 0
+    #: How many samples and variables of the file filters left out, by the filter in words.
+    filters: Mapping[str, int] = MappingProxyType({})
     #: Names of the samples in the file or object that holds the table, if it has any.
     sample_names: Any = None
 

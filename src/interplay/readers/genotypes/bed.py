@@ -92,6 +92,7 @@ def read_bed(
     min_maf: float | None = None,
     max_missing: float | None = None,
     sex_chromosomes: str = "error",
+    **filters: Any,
 ) -> GenotypeTable:
     """Open a PLINK .bed file, with its .bim and .fam beside it, as a table for `select`.
 
@@ -139,6 +140,7 @@ def read_bed(
         max_missing=max_missing,
         multiallelic="error",
         sex_chromosomes=sex_chromosomes,
+        **filters,
     )
 
 

@@ -135,6 +135,7 @@ def read_bgen(
     multiallelic: str = "error",
     sex_chromosomes: str = "error",
     sample_file: str | os.PathLike[str] | None = None,
+    **filters: Any,
 ) -> GenotypeTable:
     """Open a BGEN file (versions 1.1 to 1.3) as a table for `select`.
 
@@ -183,6 +184,7 @@ def read_bgen(
         min_info=min_info,
         multiallelic=multiallelic,
         sex_chromosomes=sex_chromosomes,
+        **filters,
     )
 
 

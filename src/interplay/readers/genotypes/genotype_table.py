@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arguments import arguments_in
-from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.checks import check_real
+from interplay.base.arrays import IntArray
 from interplay.data.study.columns import ColumnKind
 from interplay.data.study.table import MISSING_WHOLE, Table, Values, Which
 from interplay.readers.genotypes.choice import chosen_numbers, chosen_variants
+from interplay.readers.genotypes.filters import FILTERS, Filtering, check_limits, unless_all
 from interplay.readers.genotypes.genotype_file import Codes, GenotypeFile
 from interplay.readers.genotypes.people import is_unknown
 
@@ -39,6 +39,11 @@ READER_ARGUMENTS = arguments_in(
         Variants with more than two alleles are refused, or left out with a warning.
     sex_chromosomes : {"error", "drop", "keep"}
         Variants of X, Y and MT are refused, left out with a warning, or taken as they are written.
+    **filters
+        keep, remove : files, or lists of IDs, of people, each line FID and IID, or IID. extract, exclude : files, or
+        lists, of IDs of variants. max_missing_person : the largest share of missing genotypes that a person may have.
+        min_hwe : the lowest p-value of the exact test of Hardy–Weinberg equilibrium, among all kept people. They work
+        in PLINK's order; `filters` of the table says how many people and variants each left out.
     """
 )
 
@@ -48,9 +53,6 @@ _VALUES[:3] = 0, 1, 2
 
 #: Genotypes that stay in memory once they were read, in bytes: a search reads each some four times.
 _MAX_READ_BYTES = 2**25
-
-#: Genotypes that are looked at in one go.
-_AT_ONCE = 2**22
 
 
 class GenotypeTable(Table):
@@ -71,7 +73,7 @@ class GenotypeTable(Table):
     def __init__(self, file: GenotypeFile, rows: IntArray, kept: IntArray, names: list[str]) -> None:
         super().__init__(len(rows), names, np.full(len(names), ColumnKind.NUMBER, dtype=np.int8), np.dtype(np.float32))
         self._file = file
-        self._rows = _unless_all(rows, file)
+        self._rows = unless_all(rows, file)
         self._kept = kept
         self._numbers, self._is_read = np.arange(len(kept)), np.zeros(len(kept), dtype=np.bool_)
         fits = len(kept) * len(rows) <= _MAX_READ_BYTES
@@ -135,14 +137,15 @@ def genotype_table(
     samples: Any,
     variants: Any,
     region: Any,
-    min_maf: Any,
-    max_missing: Any,
     sex_chromosomes: str,
     multiallelic: str = "error",
-    min_info: Any = None,
+    **filters: Any,
 ) -> GenotypeTable:
     """Return the chosen people and variants of a file as a table."""
-    limits = check_limits(min_maf, max_missing, min_info)
+    limits = check_limits(filters)
+    for name in filters:
+        if name not in (*FILTERS, "min_maf", "max_missing", "min_info"):
+            raise TypeError(f"a reader of genotypes has no argument {name!r}: give one of {', '.join(FILTERS)}")
     people = file.people
     if isinstance(samples, str) and samples == "phenotyped":
         if "phenotype" not in people.columns:
@@ -159,8 +162,13 @@ def genotype_table(
         multiallelic=multiallelic,
         sex_chromosomes=sex_chromosomes,
     )
-    kept = good_variants(file, kept, _unless_all(rows, file), limits)
-    return GenotypeTable(file, rows, kept, file.variants.names(kept, file.path))
+    filtering = Filtering(file, rows, kept)
+    filtering.by_lists(filters)
+    filtering.by_limits(limits)
+    names = file.variants.names(filtering.kept, file.path)
+    table = GenotypeTable(file, filtering.rows, filtering.kept, names)
+    table.filters = filtering.counts
+    return table
 
 
 def no_phenotype(path: Any, columns: list[str]) -> ValueError:
@@ -171,60 +179,3 @@ def no_phenotype(path: Any, columns: list[str]) -> ValueError:
         else "give target_file, a table of people with their outcome, or sample_file"
     )
     return ValueError(f"{os.fspath(path)!r} has no phenotype: {advice}")
-
-
-def _unless_all(rows: IntArray, file: GenotypeFile) -> IntArray | None:
-    """Return the chosen people; None for all of the file, in its order."""
-    return None if np.array_equal(rows, np.arange(file.n_samples)) else rows
-
-
-def check_limits(min_maf: Any, max_missing: Any, min_info: Any) -> dict[str, float]:
-    """Return the limits that are given, checked."""
-    limits = {}
-    for name, value, high in (("min_maf", min_maf, 0.5), ("max_missing", max_missing, 1), ("min_info", min_info, 1)):
-        if value is not None:
-            limits[name] = check_real(name, value, low=0, high=high)
-    return limits
-
-
-def good_variants(file: GenotypeFile, kept: IntArray, rows: IntArray | None, limits: dict[str, float]) -> IntArray:
-    """Return the numbers of the variants within the limits, in all of which equality is enough.
-
-    The genotypes of all `kept` variants are read once, block by block, in the people `rows` (None for all).
-    """
-    if not limits:
-        return kept
-    n_rows = file.n_samples if rows is None else len(rows)
-    at_once = max(1, _AT_ONCE // n_rows)
-    good = []
-    for start in range(0, len(kept), at_once):
-        numbers = kept[start : start + at_once]
-        is_good = np.ones(len(numbers), dtype=np.bool_)
-        if "min_maf" in limits or "max_missing" in limits:
-            counts = file.tallies(numbers, rows)
-            if "min_maf" in limits:
-                is_good &= minor_frequency(counts) >= limits["min_maf"]
-            if "max_missing" in limits:
-                is_good &= counts[:, 3] <= limits["max_missing"] * n_rows
-        if "min_info" in limits:
-            is_good &= file.info(numbers, rows) >= limits["min_info"]
-        good.append(numbers[is_good])
-    found = np.concatenate(good)
-    if not len(found):
-        named = ", ".join(f"{name}={value:g}" for name, value in limits.items())
-        raise ValueError(f"{os.fspath(file.path)!r} has no variant within {named}: {len(kept)} were looked at")
-    return found
-
-
-def minor_frequency(counts: IntArray) -> FloatArray:
-    """Return the frequency of the rarer allele by counts of 0, 1, 2 and missing; 0 where nothing is known.
-
-    Examples
-    --------
-    >>> minor_frequency(np.array([[10, 10, 5, 75], [0, 1, 9, 0], [0, 0, 0, 4]]))
-    array([0.4 , 0.05, 0.  ])
-    """
-    called = counts[:, :3].sum(axis=1)
-    frequency: FloatArray = (counts[:, 1] + 2 * counts[:, 2]) / np.maximum(2 * called, 1)
-    minor: FloatArray = np.minimum(frequency, np.where(called > 0, 1 - frequency, 0))
-    return minor

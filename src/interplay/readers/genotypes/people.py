@@ -29,6 +29,9 @@ _FAM_COLUMNS = ["FID", "IID", "PAT", "MAT", "SEX", "PHENO1"]
 #: Columns of a .psam file that are no phenotypes.
 _NO_PHENOTYPES = ("FID", "IID", "SID", "PAT", "MAT", "SEX")
 
+#: First words of PLINK's tables of phenotypes and covariates.
+_PERSON_HEADERS = ("#FID", "#IID", "FID", "IID")
+
 ENDINGS = (".psam", ".fam", ".sample")
 
 
@@ -77,6 +80,29 @@ def read_people_frame(path: str | os.PathLike[str]) -> pd.DataFrame:
     people = read_people(path)
     frame = pd.DataFrame({"IID": people.ids, **people.columns})
     frame.index = pd.RangeIndex(len(frame), name="person")
+    return frame
+
+
+def is_person_table(path: str | os.PathLike[str]) -> bool:
+    """Say whether a text file is a table of PLINK's: names of columns from FID or IID on, between spaces or tabs."""
+    if os.fspath(path).lower().endswith(ENDINGS):
+        return False
+    try:
+        with open(path, encoding="utf-8") as file:
+            line = file.readline()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return line.split()[:1] in [[name] for name in _PERSON_HEADERS] and "," not in line
+
+
+def read_person_table(path: str | os.PathLike[str], *, are_phenotypes: bool) -> pd.DataFrame:
+    """Return PLINK's table of phenotypes or covariates: numbers, labels, and as phenotypes 1 and 2 control and case."""
+    frame = read_words(Path(path), "a table of people", header=_PERSON_HEADERS)
+    values_of = phenotype_values if are_phenotypes else _numbers_or_labels
+    for name in frame.columns:
+        if name not in ("FID", "IID"):
+            frame[name] = values_of(_texts(frame, name))
+    frame.index.name = "person"
     return frame
 
 

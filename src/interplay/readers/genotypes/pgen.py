@@ -121,6 +121,7 @@ def read_pgen(
     multiallelic: str = "error",
     sex_chromosomes: str = "error",
     sample_file: str | os.PathLike[str] | None = None,
+    **filters: Any,
 ) -> GenotypeTable:
     r"""Open a PLINK 2 .pgen file, with .pvar and .psam beside it, as a table for `select`.
 
@@ -176,6 +177,7 @@ def read_pgen(
         min_info=min_info,
         multiallelic=multiallelic,
         sex_chromosomes=sex_chromosomes,
+        **filters,
     )
 
 

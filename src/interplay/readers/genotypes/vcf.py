@@ -105,6 +105,7 @@ def read_vcf(
     multiallelic: str = "error",
     sex_chromosomes: str = "error",
     sample_file: str | os.PathLike[str] | None = None,
+    **filters: Any,
 ) -> GenotypeTable:
     r"""Read a .vcf, .vcf.gz or .bcf file as a table for `select`.
 
@@ -168,6 +169,7 @@ def read_vcf(
         min_info=min_info,
         multiallelic=multiallelic,
         sex_chromosomes=sex_chromosomes,
+        **filters,
     )
 
 

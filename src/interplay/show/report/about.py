@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.base.text import printable
 from interplay.show.results.provenance import Provenance
+from interplay.show.results.summary_words import filters_in_words
 
 if TYPE_CHECKING:
     from interplay.show.results.result import Result
@@ -40,7 +41,9 @@ def facts(selection: Result) -> list[tuple[str, str]]:
     record = selection.record
     left_out = record.samples_left_out
     samples = f"{record.n_samples:,}" + (f" ({left_out:,} left out)" if left_out else "")
+    filters = [("Filters", words[:-1]) for words in filters_in_words(record.filters)]
     entries = [
+        *filters,
         ("Outcome", printable(target_of(selection), 60)),
         ("File", printable(file_of(selection), 80)),
         ("Samples", samples),

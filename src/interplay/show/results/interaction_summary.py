@@ -186,7 +186,7 @@ def _on_sites(found: Interactions) -> list[str]:
 
 def summary_text(found: Interactions) -> str:
     """Return the result in words."""
-    lines = [found.headline(), found.details()]
+    lines = [found.headline(), found.details(), *words.filters_in_words(found.record.filters)]
     if len(found):
         lines += words.rows_as_text(_shown_rows(found), len(found))
     elif found.first is None and found.record.searched_up_to_p is not None:

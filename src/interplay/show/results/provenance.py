@@ -122,6 +122,8 @@ class Provenance(_Entries):
     sites: dict[str, Site] = field(default_factory=dict)
     source: Source = field(default_factory=Source)
     cautions: dict[str, str] = field(default_factory=dict)
+    #: How many samples and variables the reader's filters left out, by the filter in words.
+    filters: dict[str, int] = field(default_factory=dict)
     #: Variables with missing values, by what became of these.
     missing: dict[str, int] = field(default_factory=dict)
     n_cut: int | None = None

@@ -60,6 +60,7 @@ def _headings(selection: Selection) -> list[str]:
         + f"{_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
         + f"seed {s.random_state}",
+        *words.filters_in_words(selection.record.filters),
     ]
 
 

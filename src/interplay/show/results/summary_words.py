@@ -34,6 +34,18 @@ def samples_in_words(n_samples: int, left_out: int) -> str:
     return f"{n_samples} samples" + (f" ({left_out} left out)" if left_out else "")
 
 
+def filters_in_words(filters: Mapping[str, int]) -> list[str]:
+    """Return a line on the filters of a file of genotypes; none where there were none.
+
+    Examples
+    --------
+    >>> filters_in_words({"people by keep": 3, "variants by min_maf=0.01": 120})
+    ['Filters left out 3 people by keep, 120 variants by min_maf=0.01.']
+    """
+    listed = ", ".join(f"{n} {words}" for words, n in filters.items())
+    return [f"Filters left out {listed}."] if listed else []
+
+
 def missing_in_words(missing: Mapping[str, int]) -> list[str]:
     """Return what became of missing values, one text; none where there were no missing values.
 
