@@ -67,6 +67,7 @@ AREA = Area(
         refused("`--seed 99999999999`", lambda: run("--seed", "99999999999"), "random_state must be|seed"),
         refused("`--level nan`", lambda: run("--level", "nan"), "level must be"),
         refused("`--pseudocount inf`", lambda: run("--pseudocount", "inf"), "pseudocount must be"),
+        refused("`--reference arm`", lambda: run("--reference", "arm"), "write COLUMN=LEVEL"),
         refused("`--redundancy 2`", lambda: run("--redundancy", "2"), "redundancy must be"),
         refused("`--range -1`", lambda: run("--range", "-1"), "range_? must be"),
         refused("`--p-adjust tukey`", lambda: run("--p-adjust", "tukey"), "--p-adjust"),

@@ -250,6 +250,13 @@ AREA = Area(
         refused("`level=1`", lambda: selected(level=1), "^level must be"),
         refused("`redundancy=0`", lambda: selected(redundancy=0), "^redundancy must be"),
         refused("`redundancy=1.5`", lambda: selected(redundancy=1.5), "^redundancy must be"),
+        refused('`reference="a"`', lambda: selected(reference="a"), "^reference must map variables to levels"),
+        refused(
+            '`reference={"x99": 1}`', lambda: selected(reference={"x99": 1}), "^reference names 'x99', which is not"
+        ),
+        refused(
+            '`reference={"x0": "low"}`', lambda: selected(reference={"x0": "low"}), "^reference names the level 'low'"
+        ),
         refused('`redundancy="high"`', lambda: selected(redundancy="high"), "^redundancy must be"),
         refused("`level=nan`", lambda: selected(level=float("nan")), "^level must be"),
         refused('`p_adjust="tukey"`', lambda: selected(p_adjust="tukey"), "^p_adjust must be one of"),

@@ -43,7 +43,15 @@ def test_the_selector_has_the_defaults_of_select() -> None:
     assert selector == {name: SELECT[name] for name in selector}
     # A client cannot be copied, strata and the like are data of `fit`, and a search for parameters has no use for a
     # checkpoint.
-    assert set(SELECT) - set(selector) == {"fit", *DATA, "checkpoint", "redundancy", "holdout", "stability"}
+    assert set(SELECT) - set(selector) == {
+        "fit",
+        *DATA,
+        "checkpoint",
+        "redundancy",
+        "reference",
+        "holdout",
+        "stability",
+    }
     assert set(DATA) <= set(defaults(MDFSSelector.fit))
 
 
@@ -84,7 +92,7 @@ def test_settings_are_one_frozen_object_and_a_dict_for_users(data) -> None:
     decides = set(SELECT) - {*DATA, "engine", "n_jobs", "progress", "checkpoint"}
     of_permutations = {"permutations", "n_permutations"}  # recorded where there are any
     # Recorded where there are any, or where they are not the defaults.
-    decides -= {"decision_divisions", "scale", "holdout", "stability", "redundancy"}
+    decides -= {"decision_divisions", "scale", "holdout", "stability", "redundancy", "reference"}
     assert set(found) == decides - of_permutations - {"arms"}  # which are of several dimensions
     permuted = interplay.select(*data, dimensions=2, permutations=True, random_state=3).settings
     assert set(permuted) == decides - {"arms"}

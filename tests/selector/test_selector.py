@@ -134,6 +134,7 @@ class TestSameAsSelect:
             "stability",
             "checkpoint",
             "redundancy",
+            "reference",  # of how effects are shown
             "holdout",
         )
         for name in ("X", "y", *beside, "redundancy", "holdout"):

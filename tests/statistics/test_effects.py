@@ -207,22 +207,22 @@ def test_direction_of_levels():
     ill = rng.random(600) < np.array([0.2, 0.7, 0.3])[codes]
     classes = Target("", codes=ill.astype(np.int64), labels=("well", "ill"))
     found = measure(_levels(codes, ["red", "green", "blue"]), classes)
-    assert found.direction == "ill most often in green"
-    assert found.effects[0].about == "green against the rest"
+    assert found.direction == "ill more often in green"
+    assert found.effects[0].about == "green against blue"
     assert found.effects[0].size.low > 1
     two = measure(_levels(codes[codes < 2], ["red", "green"]), classes.of_samples(np.flatnonzero(codes < 2)))
     assert two.direction == "ill more often in green"
     numbers = Target("price", numbers=ill + rng.normal(size=600) * 0.1)
-    assert measure(_levels(codes, ["red", "green", "blue"]), numbers).direction == "price highest in green"
+    assert measure(_levels(codes, ["red", "green", "blue"]), numbers).direction == "price higher in green"
     ordered = measure(_levels(codes, ["0", "1", "2"], is_ordered=True), classes)
-    assert ordered.direction == "ill most often in 1"  # no trend, but a level that differs
+    assert ordered.direction == "ill more often in 1, no trend"  # no trend, but a level that differs
 
 
 def test_a_level_of_one_sample_is_not_the_highest():
     codes = np.array([0] * 50 + [1] * 50 + [2])
     ill = np.array([0] * 40 + [1] * 10 + [0] * 15 + [1] * 35 + [1])
     found = measure(_levels(codes, ["a", "b", "rare"]), Target("", codes=ill, labels=("well", "ill")))
-    assert found.direction == "ill most often in b"
+    assert found.direction == "ill more often in b"
 
 
 def test_direction_of_numbers_with_numbers():
@@ -271,7 +271,7 @@ def test_select_tells_direction_and_size():
     rows = result.table.set_index("variable")
     assert rows.loc["a", "direction"] == "lower with well"
     assert rows.loc["c", "direction"] == "depends on d"
-    assert rows.loc["colour", "direction"] == "well most often in red"
+    assert rows.loc["colour", "direction"] == "well more often if colour = red"
     assert rows.loc["noise", "direction"] == ""
     assert np.isnan(rows.loc["noise", "effect"])
     u = stats.mannwhitneyu(a[ill == "well"], a[ill == "ill"]).statistic
@@ -401,3 +401,90 @@ def test_interactions_of_several_levels_have_an_effect_in_a_cell():
     result = interplay.select(X, y, random_state=0)
     both = result.table.set_index("variable").loc["x1"]
     assert both["p_interaction"] < 0.05
+
+
+def test_levels_are_compared_with_a_reference():
+    """As statsmodels does with dummies: odds of classes, hazards of one model; intervals cover together (Šidák)."""
+    import statsmodels.api as sm
+    from statsmodels.duration.hazard_regression import PHReg
+
+    rng = np.random.default_rng(7)
+    arm = rng.integers(0, 3, 600)
+    ill = (rng.random(600) < np.array([0.5, 0.5, 0.3])[arm]).astype(np.int64)
+    names = ["Obs", "Lev", "Lev+5FU"]
+    quantile = stats.norm.ppf((1 + 0.95 ** (1 / 2)) / 2)
+    dummies = np.column_stack([arm == 1, arm == 2]).astype(float)
+    found = measure(
+        Values(arm.astype(float), names, arm, is_ordered=False, name="rx", reference="Obs"),
+        Target("", codes=ill, labels=("well", "ill")),
+    )
+    fit = sm.Logit(ill, sm.add_constant(dummies)).fit(disp=0)
+    assert found.direction == "ill less often if rx = Lev+5FU"
+    assert [each.about for each in found.effects] == ["Lev+5FU against Obs", "Lev against Obs"]
+    for each, place in zip(found.effects, (2, 1), strict=True):
+        low, high = fit.params[place] + np.array([-1, 1]) * quantile * fit.bse[place]
+        assert each.size == pytest.approx(np.exp([fit.params[place], low, high]), rel=1e-5)
+    time, event = rng.exponential(np.where(arm == 2, 2.0, 1.0)), rng.random(600) < 0.7
+    cox = PHReg(time, dummies, status=event, ties="efron").fit()
+    of_times = measure(
+        Values(arm.astype(float), names, arm, is_ordered=False, name="rx", reference="Obs"),
+        Target("", time=time, event=event),
+    )
+    assert of_times.direction == "lower risk if rx = Lev+5FU"
+    low, high = cox.params[1] + np.array([-1, 1]) * quantile * cox.bse[1]
+    assert of_times.effects[0].size == pytest.approx(np.exp([cox.params[1], low, high]), rel=1e-4)
+    largest = measure(_levels(arm, names), Target("", codes=ill, labels=("well", "ill")))
+    assert all(each.about.endswith(f"against {names[np.bincount(arm).argmax()]}") for each in largest.effects)
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers", "times"])
+def test_intervals_of_the_level_that_was_chosen_cover(kind):
+    """Ten levels without an effect: the interval of the clearest one includes none in 95 % of tables."""
+    rng = np.random.default_rng(8)
+    missed = 0
+    for _ in range(200):
+        codes = rng.integers(0, 10, 400)
+        target = {
+            "classes": lambda: Target("", codes=rng.integers(0, 2, 400), labels=("a", "b")),
+            "numbers": lambda: Target("", numbers=rng.normal(size=400)),
+            "times": lambda: Target("", time=rng.exponential(size=400), event=rng.random(400) < 0.8),
+        }[kind]()
+        missed += measure(_levels(codes, list("abcdefghij")), target).has_trend
+    assert missed <= 20  # 10 expected at most; 0.1 % by chance above
+
+
+def test_hazard_ratio_per_unit_is_that_of_values():
+    from statsmodels.duration.hazard_regression import PHReg
+
+    rng = np.random.default_rng(9)
+    age = rng.normal(60, 10, size=300)
+    time = rng.exponential(np.exp(-0.05 * (age - 60)))
+    found = measure(_numbers(age), Target("", time=time, event=np.full(300, True))).effects[1]
+    other = PHReg(time, age[:, None], status=np.ones(300), ties="efron").fit()
+    assert found.kind == "hazard ratio per unit"
+    assert found.size == pytest.approx(np.exp([other.params[0], *other.conf_int()[0]]), rel=1e-4)
+
+
+def test_ordered_labels_have_a_trend_and_codes_without_one_are_compared():
+    import interplay
+
+    rng = np.random.default_rng(10)
+    grade, race = rng.integers(0, 3, 500), rng.integers(1, 5, 500)
+    ill = rng.random(500) < np.array([0.2, 0.5, 0.8])[grade] * np.where(race == 2, 0.4, 1.0)
+    labels = pd.Categorical(np.array(["mild", "middle", "severe"])[grade], ["mild", "middle", "severe"], ordered=True)
+    X = pd.DataFrame({"grade": labels, "race": race, "noise": rng.normal(size=500)})
+    y = pd.Series(np.where(ill, "yes", "no"), name="ill")
+    result = interplay.select(X, y, discrete=["race"], reference={"race": 1}, random_state=0)
+    rows = result.table.set_index("variable")
+    assert rows.loc["grade", "direction"] == "higher with ill"
+    assert rows.loc["race", "direction"] == "ill less often if race = 2, no trend"
+    assert rows.loc["race", "effect_kind"] == "odds ratio, 2 against 1"
+    assert result.settings["reference"] == {"race": "1"}
+    for wrong, message in [
+        ({"race": 9}, "reference names the level '9' of 'race', whose values are '1', '2', '3', '4'"),
+        ({"rase": 1}, "reference names 'rase', which is not a column of X"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            interplay.select(X, y, discrete=["race"], reference=wrong)
+    with pytest.raises(TypeError, match="reference must map variables to levels"):
+        interplay.select(X, y, reference="race")

@@ -71,7 +71,8 @@ def read_statistical(
         column = said.taken_out_of(_without_dates(frame[name]))
         columns[name] = column
         if labels.get(name):
-            columns[name] = _labelled(column, labels[name], said)
+            is_ordered = meta.variable_measure.get(name) != "nominal"
+            columns[name] = _labelled(column, labels[name], said, is_ordered=is_ordered)
             if columns[name] is column:
                 partly.append(_some_labelled(name, column, labels[name]))
     frame = pd.DataFrame(columns, index=frame.index)
@@ -106,7 +107,7 @@ def _without_dates(column: pd.Series[Any]) -> pd.Series[Any]:
     return column
 
 
-def _labelled(column: pd.Series[Any], labels: Mapping[Any, str], said: NaValues) -> pd.Series[Any]:
+def _labelled(column: pd.Series[Any], labels: Mapping[Any, str], said: NaValues, *, is_ordered: bool) -> pd.Series[Any]:
     """Return a column of labels if every observed value has one, else the column itself."""
     import pandas as pd
 
@@ -118,7 +119,7 @@ def _labelled(column: pd.Series[Any], labels: Mapping[Any, str], said: NaValues)
     if len(set(texts)) < len(texts):  # two codes with the same label stay two levels
         texts = [f"{text} ({code:g})" if isinstance(code, float | int) else f"{text} ({code})"
                  for text, code in zip(texts, codes, strict=True)]  # fmt: skip
-    return column.map(dict(zip(codes, texts, strict=True))).astype(pd.CategoricalDtype(texts, ordered=True))
+    return column.map(dict(zip(codes, texts, strict=True))).astype(pd.CategoricalDtype(texts, ordered=is_ordered))
 
 
 def _some_labelled(name: str, column: pd.Series[Any], labels: Mapping[Any, str]) -> str:

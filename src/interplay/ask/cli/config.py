@@ -74,7 +74,7 @@ _ALIASES = {
     "covariate": "covariates",
 }  # fmt: skip
 _NAMES = {name: alias for alias, name in _ALIASES.items()}
-_LISTS = ("drop", "discrete", "na_values", "keep_na_values", "arms", "covariates", "variables", "partners")
+_LISTS = ("drop", "reference", "discrete", "na_values", "keep_na_values", "arms", "covariates", "variables", "partners")
 
 
 def _typed(value: Any) -> Any:

@@ -119,6 +119,9 @@ SELECT_OPTIONS = (
     option("--redundancy", type=float, default=0.8,
            help="Relevant variables with at least this association (absolute rank correlation, or its analogue for "
            "labels) are redundant; the short list has one of each group at most."),
+    option("--reference", multiple=True, metavar="COLUMN=LEVEL",
+           help="Compare the levels of this column with this one; may be repeated.  [default: the first of two or of "
+           "ordered levels, else the most frequent]"),
     option("--holdout", type=ShareOrNumber(), metavar="SHARE|NUMBER",
            help="Keep this share or number of samples out of the search, and test relevant variables in them."),
     option("--seed", "random_state", type=int,
@@ -139,4 +142,9 @@ def select_arguments(values: dict[str, Any]) -> dict[str, Any]:
     if rules and len(discrete) > 1:
         raise click.UsageError(f"--discrete {rules[0]} stands for all columns: give it alone, or only names of columns")
     several: dict[str, Any] = {name: list(values[name]) or None for name in ("arms", "covariates") if name in values}
+    if "reference" in values:
+        parts = [entry.rpartition("=") for entry in values["reference"]]
+        if wrong := [level for name, _, level in parts if not name]:
+            raise click.UsageError(f"--reference {wrong[0]}: write COLUMN=LEVEL")
+        several["reference"] = {name: level for name, _, level in parts} or None
     return {**values, "discrete": rules[0] if rules else discrete, **several}

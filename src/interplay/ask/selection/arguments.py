@@ -67,6 +67,10 @@ SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
         Relevant variables whose association is at least this are redundant: ``.redundant_groups`` has them together,
         and ``.short_list`` chooses from one of each group. The association of two numbers is their absolute rank
         correlation, that of a number and labels the correlation ratio of the ranks, and that of labels Cramér's V.
+    reference : dict, optional
+        For variables of several levels, the level with which the others are compared in directions and sizes:
+        ``{{"arm": "placebo"}}``. By default the first of two levels or of ordered ones, and the most frequent one of
+        others. Intervals of several levels cover together.
     holdout : float or int, optional
         Share or number of samples that are kept out of the search, drawn at random within each class, or along the
         numbers, and within strata; whole groups, where there are groups. Relevant variables are then tested in these

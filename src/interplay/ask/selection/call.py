@@ -54,6 +54,7 @@ def select(
     discrete: Discrete = "auto",
     missing: str = "auto",
     redundancy: float = 0.8,
+    reference: Any = None,
     holdout: float | int | None = None,
     random_state: Any = None,
     engine: AsEngine = "auto",

@@ -10,8 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from interplay.ask.selection.dimensions import resolve_dimensions
-from interplay.base.arrays import MAX_CONTRAST
+from interplay.base.arrays import MAX_CONTRAST, MAX_LEVELS
 from interplay.base.checks import check_choice, check_int, check_real, shown
+from interplay.data.codes.cuts import number_text
 from interplay.data.study.comparisons import MULTICLASS_CHOICES
 from interplay.data.study.table import Table
 from interplay.infer.arms import arm_of_tuples
@@ -43,7 +44,8 @@ class SelectionSettings(SearchSettings):
     numbers were cut, and `scale` how numbers that were not cut were compared; else they are None. `permutations` says,
     if there are groups or where it was asked for, whether p-values come from permutations; else it is None. Where
     several sizes of tuples are searched in one call, they are `all_dimensions`, the largest is `dimensions`, and `arms`
-    are the tests that are combined; with one size both are None. `redundancy` decides groups of relevant variables.
+    are the tests that are combined; with one size both are None. `redundancy` decides groups of relevant variables,
+    `reference` the levels with which others are compared.
     """
 
     n_contrast: int
@@ -60,6 +62,7 @@ class SelectionSettings(SearchSettings):
     arms: tuple[str, ...] | None = None
     redundancy: float = REDUNDANCY
     holdout: float | int | None = None
+    reference: dict[str, str] | None = None
 
     @property
     def omits_missing(self) -> bool:
@@ -112,6 +115,7 @@ def check_selection_settings(
     dimensions: Any,
     arms: Any,
     redundancy: float = REDUNDANCY,
+    reference: Any = None,
     **of_search: Any,
 ) -> SelectionSettings:
     """Check the settings of a selection; those `of_search` as `check_search_settings` does."""
@@ -141,7 +145,31 @@ def check_selection_settings(
         all_dimensions=None if isinstance(sizes, int) else sizes,
         arms=chosen_arms,
         redundancy=check_real("redundancy", redundancy, low=0.0, high=1.0, low_open=True),
+        reference=_check_reference(table, reference),
     )
+
+
+def _check_reference(table: Table, reference: Any) -> dict[str, str] | None:
+    """Return the reference level of each variable that has one of its own, as texts."""
+    if reference is None:
+        return None
+    if not isinstance(reference, Mapping) or not reference:
+        raise TypeError(f"reference must map variables to levels, such as {{'arm': 'placebo'}}, not {shown(reference)}")
+    levels = {}
+    for name, level in reference.items():
+        (v,) = table.numbers_of([name], "reference")
+        known = table.level_names(v)
+        if known is None:
+            values = np.unique(table.columns(slice(v, v + 1))[0].astype(np.float64))
+            known = [number_text(value) for value in values[: MAX_LEVELS + 1] if value == value]
+        text = str(level) if table.is_label[v] or isinstance(level, str) else number_text(float(level))
+        if text not in known:
+            raise ValueError(
+                f"reference names the level {shown(text)} of {shown(table.names[v])}, whose values are "
+                f"{', '.join(map(shown, known[:6]))}{', …' * (len(known) > 6)}"
+            )
+        levels[table.names[v]] = text
+    return levels
 
 
 def _check_permutations(

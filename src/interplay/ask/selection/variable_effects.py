@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +54,7 @@ class _OfComparison:
 
     def __init__(self, found: Selection, data: SearchedSelection, comparison: Comparison, variables: IntArray) -> None:
         self._found, self._comparison, self._variables = found, comparison, variables
+        self._reference = data.task.settings.reference or {}
         labels = found.runs[int(found.best_run[variables[0]])].class_labels
         # Given covariates, residuals are searched, which have neither classes nor the unit of the outcome.
         self._target = _target_of(data.task.study, comparison.shown, found.provenance.get("target") or "", labels)
@@ -62,7 +64,8 @@ class _OfComparison:
         # Groups of one sample each are independent samples.
         self._groups = None if groups is None or groups.sizes.max() == 1 else groups.codes
         strong = self._strong()
-        involved = np.unique(np.concatenate([variables, strong]))
+        partners = np.concatenate([np.asarray(found.best_tuple(v), dtype=np.int64) for v in variables.tolist()])
+        involved = np.unique(np.concatenate([variables, strong, partners]))
         self._coded: CodedComparison = data.coded.of(comparison, involved)
         self._alone, self._given = found_in_words(ALONE), found_in_words(GIVEN)
         self._strong_scores = {v: self._scores(v) for v in strong.tolist()}
@@ -81,31 +84,43 @@ class _OfComparison:
 
     def _measured(self, v: int, column: npt.NDArray[np.generic]) -> MeasuredVariable:
         observed = np.flatnonzero(column == column)
-        found = measure(
-            self._values(v, column[observed]),
-            self._target.of_samples(observed),
-            strata=None if self._strata is None else self._strata[observed],
-            groups=None if self._groups is None else self._groups[observed],
-            is_u_shaped=self._is_u_shaped(v),
-        )
+
+        def measured(cells: IntArray | None = None, n_compared: int = 1) -> MeasuredVariable:
+            """Measure within strata, and within cells of partners; intervals of some tuples cover together."""
+            strata = self._strata if cells is None else cells
+            if cells is not None and self._strata is not None:
+                strata = np.unique([self._strata, cells], axis=1, return_inverse=True)[1].reshape(-1)
+            return measure(
+                self._values(v, column[observed]),
+                self._target.of_samples(observed),
+                strata=None if strata is None else strata[observed],
+                groups=None if self._groups is None else self._groups[observed],
+                is_u_shaped=self._is_u_shaped(v) and cells is None,
+                n_compared=n_compared,
+            )
+
+        found = measured()
         if self._found.found[v] == self._given and self._strong_scores:
             return self._given_others(v, found)
         if self._found.tests and self._found.found[v] not in (self._alone, self._given):
-            return self._together(v, found)
+            return self._together(v, found, measured)
         if found.has_trend:
             return found
-        together = self._together(v, found)
+        together = self._together(v, found, measured)
         return together if together.has_trend else found._replace(direction=words.NO_TREND)
 
     def _values(self, v: int, column: npt.NDArray[np.generic]) -> Values:
         is_label = bool(self._comparison.table.is_label[v])
         values = column.astype(np.float64)
+        name = self._found.names[v]
         if not is_label and not self._coded.coder.is_discrete[v]:
-            return Values(values, [], np.empty(0, dtype=np.int64), is_ordered=True)
+            return Values(values, [], np.empty(0, dtype=np.int64), is_ordered=True, name=name)
         used, codes = np.unique(values, return_inverse=True)
         names = self._comparison.table.level_names(v)
         levels = [number_text(value) for value in used] if names is None else [names[int(value)] for value in used]
-        return Values(values, levels, codes.reshape(-1).astype(np.int64), is_ordered=not is_label)
+        is_ordered = not is_label or self._comparison.table.column(v).is_ordered
+        reference = self._reference.get(name)
+        return Values(values, levels, codes.reshape(-1).astype(np.int64), is_ordered, name, reference)
 
     def _is_u_shaped(self, v: int) -> bool:
         """Say whether the test of spread found the variable rather than that of ranks."""
@@ -116,14 +131,41 @@ class _OfComparison:
         test: ArmPValues | None = self._tests.get(name)
         return 0.0 if test is None else float(np.nan_to_num(test.log_p[v], nan=0.0))
 
-    def _together(self, v: int, found: MeasuredVariable) -> MeasuredVariable:
+    def _together(self, v: int, found: MeasuredVariable, measured: Callable[..., MeasuredVariable]) -> MeasuredVariable:
         """Put the effect of its interaction first, and name the partners on which its direction depends."""
         verdict = self._found.verdicts[v]
         if verdict.verdict != INTERACTION or v not in verdict.members:
-            return found if found.has_trend else found._replace(direction=words.NO_TREND)
+            return found if found.has_trend else self._beside_partners(v, found, measured)
         partners = [self._found.names[u] for u in verdict.members if u != v]
         effects = _interaction_effects(verdict, partners, cell_of(self._found, v))
         return MeasuredVariable(words.depends_on(partners), True, [*effects, *found.effects])
+
+    def _beside_partners(
+        self, v: int, found: MeasuredVariable, measured: Callable[..., MeasuredVariable]
+    ) -> MeasuredVariable:
+        """Put the direction within the cells of its partners first, where it is clear.
+
+        Intervals hold for all tuples of this size, as the best one was chosen.
+        """
+        nothing = found._replace(direction=words.NO_TREND)
+        run = self._found.runs[int(self._found.best_run[v])]
+        cuts = {each.variable: each for each in run.cuts}
+        partners = [int(u) for u in self._found.best_tuple(v) if u != v]
+        if not partners or not set(partners) <= cuts.keys():
+            return nothing
+        d = max(int(run.gains.discretization[v]), 0)
+        cells = np.zeros(self._comparison.table.n_samples, dtype=np.int64)
+        for u in partners:
+            cells = cells * (cuts[u].n_levels() + 1) + cuts[u].codes(self._comparison.table.column(u), d) + 1
+        inside = measured(cells, comb(self._comparison.table.n_vars - 1, len(partners)))
+        if not inside.has_trend:
+            return nothing
+        names = [self._found.names[u] for u in partners]
+        main = inside.effects[0]
+        about = "; ".join(filter(None, [main.about, f"given {', '.join(names)}"]))
+        return MeasuredVariable(
+            words.given(inside.direction, names), True, [main._replace(about=about), *found.effects]
+        )
 
     def _strong(self) -> IntArray:
         """Return the strong variables that the others are given, where some variable was found so."""
@@ -144,7 +186,7 @@ class _OfComparison:
         labels = self._target.labels
         label = words.class_in_words(labels[1], self._target.name) if labels else ""
         said = words.given_others(size, self._target.name, label)
-        about = f"{len(others)} other{'s' * (len(others) != 1)}"
+        about = f"given {len(others)} other{'s' * (len(others) != 1)}"
         return MeasuredVariable(said, True, [Effect(PARTIAL_RHO, about, size), *found.effects])
 
 

@@ -55,6 +55,8 @@ class Column:
         The user's names of the levels, for bool and label columns.
     doubt : LabelDoubt or None
         Reason to doubt that a text column holds labels: numbers with slips among them, say.
+    is_ordered : bool
+        Whether labels have an order that the user gave, such as those of an ordered categorical.
     """
 
     kind: ColumnKind
@@ -62,6 +64,7 @@ class Column:
     read: Callable[[], Values]
     levels: list[Any] | None = None
     doubt: LabelDoubt | None = None
+    is_ordered: bool = False
 
 
 def column_from_array(values: Values, where: str) -> Column:
@@ -204,7 +207,8 @@ def _column_from_categories(series: nw.Series[Any], where: str) -> Column:
     used, renumbered = np.unique(level_numbers, return_inverse=True)
     if used[0] == -1:
         used, renumbered = used[1:], renumbered - 1
-    return _column_of_level_numbers(renumbered, [levels[number] for number in used], ColumnKind.LABEL)
+    column = _column_of_level_numbers(renumbered, [levels[number] for number in used], ColumnKind.LABEL)
+    return replace(column, is_ordered=isinstance(series.dtype, nw.Enum))  # pandas' ordered categoricals, too
 
 
 def _integers_with_gaps(get: Callable[[], nw.Series[Any]]) -> Values:

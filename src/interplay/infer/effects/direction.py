@@ -14,20 +14,27 @@ _LONGEST = 30
 #: Where neither the variable nor its partners show a direction.
 NO_TREND = "no clear trend"
 
+#: Where levels that are numbers differ, and do not rise or fall.
+NO_ORDER = ", no trend"
+
 
 def class_in_words(label: str, target: str) -> str:
-    """Return a class; one that is a number or a truth value goes with the name of the outcome.
+    """Return a class; one that is a number or a truth value goes with the name of the outcome, "yes" is the outcome.
 
     Examples
     --------
     >>> class_in_words("ill", "status"), class_in_words("1", "status"), class_in_words("True", "")
     ('ill', 'status = 1', 'y = True')
+    >>> class_in_words("Yes", "churn")
+    'churn'
     """
+    if target and label.casefold() in ("yes", "true"):
+        return _short(target)
     is_bare = label.lstrip("-").replace(".", "", 1).isdecimal() or label in ("True", "False")
     return f"{_short(target) if target else 'y'} = {_short(label)}" if is_bare else _short(label)
 
 
-def number_with_class(size: Estimate, label: str, none: float = 0.5) -> str:
+def number_with_class(size: Estimate, label: str) -> str:
     """Say whether values are higher or lower with a class.
 
     Examples
@@ -35,17 +42,37 @@ def number_with_class(size: Estimate, label: str, none: float = 0.5) -> str:
     >>> number_with_class(Estimate(0.7), "ill")
     'higher with ill'
     """
-    return f"{'lower' if size.value < none else 'higher'} with {label}"
+    return f"{'lower' if size.value < 0.5 else 'higher'} with {label}"
 
 
-def class_in_level(size: Estimate, label: str, levels: Sequence[str]) -> str:
-    """Say in which of two levels a class is more often."""
-    return f"{label} more often in {_short(levels[0] if size.value < 1 else levels[1])}"
+def class_if(label: str, variable: str, level: str, *, is_lower: bool) -> str:
+    """Say at which level a class is more or less often.
+
+    Examples
+    --------
+    >>> class_if("churn", "contract", "monthly", is_lower=False), class_if("ill", "", "b", is_lower=True)
+    ('churn more often if contract = monthly', 'ill less often in b')
+    """
+    return f"{label} {'less' if is_lower else 'more'} often {_at(variable, level)}"
 
 
-def most_often_in(label: str, level: str) -> str:
-    """Say in which level the share of a class is the highest."""
-    return f"{label} most often in {_short(level)}"
+def number_if(target: str, variable: str, level: str, *, is_lower: bool) -> str:
+    """Say at which level the outcome is higher or lower."""
+    return f"{_outcome(target)} {'lower' if is_lower else 'higher'} {_at(variable, level)}"
+
+
+def risk_if(variable: str, level: str, *, is_lower: bool) -> str:
+    """Say at which level the risk is higher or lower."""
+    return f"{'lower' if is_lower else 'higher'} risk {_at(variable, level)}"
+
+
+def _at(variable: str, level: str) -> str:
+    return f"if {_short(variable)} = {_short(level)}" if variable else f"in {_short(level)}"
+
+
+def without_trend(said: str) -> str:
+    """Say that ordered levels differ without a trend."""
+    return f"{said}{NO_ORDER}"
 
 
 def number_with_number(size: Estimate, target: str) -> str:
@@ -53,29 +80,9 @@ def number_with_number(size: Estimate, target: str) -> str:
     return f"{'falls' if size.value < 0 else 'rises'} with {_outcome(target)}"
 
 
-def number_in_level(size: Estimate, target: str, levels: Sequence[str]) -> str:
-    """Say in which of two levels the outcome is higher."""
-    return f"{_outcome(target)} higher in {_short(levels[0] if size.value < 0 else levels[1])}"
-
-
-def highest_in(target: str, level: str) -> str:
-    """Say in which level the outcome is the highest."""
-    return f"{_outcome(target)} highest in {_short(level)}"
-
-
 def number_with_risk(size: Estimate) -> str:
     """Say whether higher values go with a higher or lower risk."""
     return f"{'lower' if size.value < 1 else 'higher'} risk where higher"
-
-
-def risk_in_level(size: Estimate, levels: Sequence[str]) -> str:
-    """Say in which of two levels the risk is higher."""
-    return f"higher risk in {_short(levels[0] if size.value < 1 else levels[1])}"
-
-
-def risk_highest_in(level: str) -> str:
-    """Say in which level the risk is the highest."""
-    return f"highest risk in {_short(level)}"
 
 
 def extremes_with_class(size: Estimate, label: str) -> str:
@@ -128,6 +135,17 @@ def per_allele(direction: str, allele: str) -> str:
     likely = {"higher": "more likely", "lower": "less likely"}
     verb = {"higher": "rises", "lower": "falls"}.get(way, way) if risk else likely.get(way, way)
     return f"{target or risk} {verb} with each A1 = {_short(allele)}{given}"
+
+
+def given(said: str, partners: Sequence[str]) -> str:
+    """Say that a direction is that among samples alike in these partners.
+
+    Examples
+    --------
+    >>> given("higher with ill", ["age"])
+    'higher with ill, given age'
+    """
+    return f"{said}, given {', '.join(map(_short, partners))}"
 
 
 def _outcome(target: str) -> str:

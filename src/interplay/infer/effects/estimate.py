@@ -15,17 +15,18 @@ from interplay.base.ranks import mid_ranks
 from interplay.data.models.cox import fit_cox
 from interplay.infer.given_test import centred_within
 
-#: Coverage of all intervals.
+#: Coverage of all intervals; of those of several effects that are compared with each other, all at once.
 CONFIDENCE = 0.95
 
 AUC = "AUC"
 ODDS_RATIO = "odds ratio"
 CLIFF = "Cliff's delta"
 RHO = "Spearman's rho"
-PARTIAL_RHO = "rank correlation given others"
+PARTIAL_RHO = "rank correlation"
 MEAN_DIFFERENCE = "difference in means"
 HAZARD_RATIO = "hazard ratio"
 HAZARD_RATIO_PER_SD = "hazard ratio per SD"
+HAZARD_RATIO_PER_UNIT = "hazard ratio per unit"
 #: Of variables found in tuples: the effect of the interaction, of all cells or in the one that departs most.
 ODDS_RATIO_TOGETHER = "odds ratio of the interaction"
 DIFFERENCE_TOGETHER = "difference of differences"
@@ -43,6 +44,7 @@ NO_EFFECT = {
     MEAN_DIFFERENCE: 0.0,
     HAZARD_RATIO: 1.0,
     HAZARD_RATIO_PER_SD: 1.0,
+    HAZARD_RATIO_PER_UNIT: 1.0,
     ODDS_RATIO_TOGETHER: 1.0,
     DIFFERENCE_TOGETHER: 0.0,
     HAZARD_RATIO_TOGETHER: 1.0,
@@ -63,11 +65,22 @@ class Estimate(NamedTuple):
         return not (self.low > value or self.high < value)
 
 
-def normal_quantile() -> float:
+def normal_quantile(confidence: float = CONFIDENCE) -> float:
     """Return the quantile of the normal distribution that bounds the intervals."""
     from scipy.special import ndtri
 
-    return float(ndtri((1 + CONFIDENCE) / 2))
+    return float(ndtri((1 + confidence) / 2))
+
+
+def simultaneous(n_compared: int) -> float:
+    """Return the coverage of each of several intervals that cover together: Šidák's, whatever their correlation.
+
+    Examples
+    --------
+    >>> round(simultaneous(2), 4)
+    0.9747
+    """
+    return float(CONFIDENCE ** (1 / max(n_compared, 1)))
 
 
 def strata_rows(strata: IntArray | None, n_samples: int) -> list[IntArray]:
@@ -84,7 +97,9 @@ _ADDED = 0.5
 _BESIDE = 1e-12
 
 
-def auc(values: FloatArray, is_case: BoolArray, strata: IntArray | None = None) -> Estimate:
+def auc(
+    values: FloatArray, is_case: BoolArray, strata: IntArray | None = None, *, confidence: float = CONFIDENCE
+) -> Estimate:
     """Return the probability that a case has the larger value, ties counted half, with DeLong's interval.
 
     The interval is that of the logit. Where the classes do not overlap, DeLong's variance is 0, and the interval is
@@ -117,8 +132,10 @@ def auc(values: FloatArray, is_case: BoolArray, strata: IntArray | None = None) 
     share = np.array(weights) / sum(weights)
     value, variance = float(share @ areas), float(share**2 @ variances)
     if variance <= 0 or not 0 < value < 1:
-        return Estimate(value, *_newcombe(value, int(is_case.sum()), int((~is_case).sum())))
-    reach = normal_quantile() * math.sqrt(variance) / (value * (1 - value))
+        return Estimate(
+            value, *_newcombe(value, int(is_case.sum()), int((~is_case).sum()), normal_quantile(confidence))
+        )
+    reach = normal_quantile(confidence) * math.sqrt(variance) / (value * (1 - value))
     logit = math.log(value / (1 - value))
     return Estimate(value, _logistic(logit - reach), _logistic(logit + reach))
 
@@ -135,7 +152,7 @@ def _area(values: FloatArray, is_case: BoolArray) -> tuple[float, float]:
     return area, float(of_cases.var(ddof=1) / len(cases) + of_controls.var(ddof=1) / len(controls))
 
 
-def _newcombe(value: float, n_cases: int, n_controls: int) -> tuple[float, float]:
+def _newcombe(value: float, n_cases: int, n_controls: int, quantile: float) -> tuple[float, float]:
     """Return the areas whose score statistic just reaches the normal quantile."""
     from scipy.optimize import brentq
 
@@ -143,7 +160,7 @@ def _newcombe(value: float, n_cases: int, n_controls: int) -> tuple[float, float
 
     def departure(area: float) -> float:
         more = (n_mean - 1) * ((1 - area) / (2 - area) + area / (1 + area))
-        return normal_quantile() * math.sqrt(area * (1 - area) * (1 + more) / (n_cases * n_controls))
+        return quantile * math.sqrt(area * (1 - area) * (1 + more) / (n_cases * n_controls))
 
     # The ends 0 and 1 solve the equations as well, where they are the value itself: roots are searched beside them.
     low = brentq(lambda area: value - area - departure(area), 0.0, value - _BESIDE) if value > _BESIDE else 0.0
@@ -155,7 +172,9 @@ def _logistic(value: float) -> float:
     return 1 / (1 + math.exp(-value)) if value > -700 else 0.0
 
 
-def odds_ratio(has_level: BoolArray, is_case: BoolArray, strata: IntArray | None = None) -> Estimate:
+def odds_ratio(
+    has_level: BoolArray, is_case: BoolArray, strata: IntArray | None = None, *, confidence: float = CONFIDENCE
+) -> Estimate:
     """Return the odds of a case with a level over those without it: Woolf's interval, Mantel–Haenszel within strata.
 
     Half a sample is added to all counts of a table in which one is 0. The variance within strata is that of Robins,
@@ -181,7 +200,7 @@ def odds_ratio(has_level: BoolArray, is_case: BoolArray, strata: IntArray | None
         error = math.sqrt(float((1 / counts).sum()))
     else:
         log_ratio, error = _mantel_haenszel(all_counts)
-    reach = normal_quantile() * error
+    reach = normal_quantile(confidence) * error
     return Estimate(math.exp(log_ratio), math.exp(log_ratio - reach), math.exp(log_ratio + reach))
 
 
@@ -202,7 +221,9 @@ def _mantel_haenszel(tables: FloatArray) -> tuple[float, float]:
     return float(np.log(total / other)), math.sqrt(float(variance))
 
 
-def spearman(values: FloatArray, numbers: FloatArray, strata: IntArray | None = None) -> Estimate:
+def spearman(
+    values: FloatArray, numbers: FloatArray, strata: IntArray | None = None, *, confidence: float = CONFIDENCE
+) -> Estimate:
     """Return Spearman's ρ with Bonett and Wright's interval: that of Fisher's z, of variance (1 + ρ²/2)/(n − 3).
 
     Within strata, ranks are those in the stratum, less their mean.
@@ -219,10 +240,10 @@ def spearman(values: FloatArray, numbers: FloatArray, strata: IntArray | None = 
     for rows in parts:
         for ranks, of_stratum in ((x, values), (y, numbers)):
             ranks[rows] = (mid_ranks(of_stratum[rows]) - (len(rows) + 1) / 2) / len(rows)
-    return correlation(x, y, n_fitted=len(parts) - 1)
+    return correlation(x, y, n_fitted=len(parts) - 1, confidence=confidence)
 
 
-def correlation(x: FloatArray, y: FloatArray, *, n_fitted: int = 0) -> Estimate:
+def correlation(x: FloatArray, y: FloatArray, *, n_fitted: int = 0, confidence: float = CONFIDENCE) -> Estimate:
     """Return the correlation of centred scores, `n_fitted` of whose degrees of freedom are taken, with its interval."""
     length = math.sqrt(float(x @ x) * float(y @ y))
     free = len(x) - n_fitted - 3
@@ -231,11 +252,13 @@ def correlation(x: FloatArray, y: FloatArray, *, n_fitted: int = 0) -> Estimate:
     value = min(max(float(x @ y) / length, -1.0), 1.0)
     if abs(value) == 1:
         return Estimate(value, value, value)
-    z, reach = math.atanh(value), normal_quantile() * math.sqrt((1 + value**2 / 2) / free)
+    z, reach = math.atanh(value), normal_quantile(confidence) * math.sqrt((1 + value**2 / 2) / free)
     return Estimate(value, math.tanh(z - reach), math.tanh(z + reach))
 
 
-def mean_difference(has_level: BoolArray, numbers: FloatArray, strata: IntArray | None = None) -> Estimate:
+def mean_difference(
+    has_level: BoolArray, numbers: FloatArray, strata: IntArray | None = None, *, confidence: float = CONFIDENCE
+) -> Estimate:
     """Return the mean with a level less that without it, with Welch's interval; strata by their inverse variances.
 
     Examples
@@ -263,11 +286,18 @@ def mean_difference(has_level: BoolArray, numbers: FloatArray, strata: IntArray 
         return Estimate()
     weights = min(variances) / np.array(variances)
     value, error = float(weights @ differences / weights.sum()), math.sqrt(min(variances) / float(weights.sum()))
-    reach = float(stdtrit(sum(freedoms), (1 + CONFIDENCE) / 2)) * error
+    reach = float(stdtrit(sum(freedoms), (1 + confidence) / 2)) * error
     return Estimate(value * unit, (value - reach) * unit, (value + reach) * unit)
 
 
-def hazard_ratio(scores: FloatArray, time: FloatArray, event: BoolArray, strata: IntArray | None = None) -> Estimate:
+def hazard_ratio(
+    scores: FloatArray,
+    time: FloatArray,
+    event: BoolArray,
+    strata: IntArray | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+) -> Estimate:
     """Return the hazard ratio of one unit of the scores, with Wald's interval.
 
     Strata have baseline hazards of their own. NaN where the model has no finite fit, as with a level without events.
@@ -280,18 +310,24 @@ def hazard_ratio(scores: FloatArray, time: FloatArray, event: BoolArray, strata:
     >>> found.low < found.value < found.high
     True
     """
-    if np.ptp(scores) == 0 or not event.any():
+    columns = scores.reshape(len(scores), -1)
+    if not np.ptp(columns, axis=0).all() or not event.any():
         return Estimate()
-    fit = fit_cox(time, event, scores[:, np.newaxis], strata=strata)
+    fit = fit_cox(time, event, columns, strata=strata)
     log_ratio, error = float(fit.coefficients[0]), math.sqrt(max(float(fit.covariance[0, 0]), 0.0))
     if not (math.isfinite(log_ratio) and math.isfinite(error)) or abs(log_ratio) > 20 or error > 20:
         return Estimate()
-    reach = normal_quantile() * error
+    reach = normal_quantile(confidence) * error
     return Estimate(math.exp(log_ratio), math.exp(log_ratio - reach), math.exp(log_ratio + reach))
 
 
 def correlation_given(
-    scores: FloatArray, others: FloatArray, target: FloatArray, strata: IntArray | None = None
+    scores: FloatArray,
+    others: FloatArray,
+    target: FloatArray,
+    strata: IntArray | None = None,
+    *,
+    confidence: float = CONFIDENCE,
 ) -> Estimate:
     """Return the partial correlation of scores, (n_samples,), with a target, given others, (n_others, n_samples).
 
@@ -308,7 +344,7 @@ def correlation_given(
     if rest:
         basis = np.linalg.qr(np.array(rest).T)[0].T
         x, y = (row - (row @ basis.T) @ basis for row in (x, y))
-    return correlation(x, y, n_fitted=len(rest) + int(codes.max(initial=0)))
+    return correlation(x, y, n_fitted=len(rest) + int(codes.max(initial=0)), confidence=confidence)
 
 
 #: More groups than this are put together into this many blocks of equal numbers of groups.
@@ -318,7 +354,9 @@ _MAX_BLOCKS = 40
 _FEWEST_BLOCKS = 4
 
 
-def grouped_interval(measure: Callable[[IntArray], float], groups: IntArray, scale: str) -> Estimate:
+def grouped_interval(
+    measure: Callable[[IntArray], float], groups: IntArray, scale: str, *, confidence: float = CONFIDENCE
+) -> Estimate:
     """Return an effect with an interval by the jackknife over groups.
 
     Parameters
@@ -352,7 +390,7 @@ def grouped_interval(measure: Callable[[IntArray], float], groups: IntArray, sca
     if len(scaled) < _FEWEST_BLOCKS or not np.isfinite(scaled).all() or not math.isfinite(centre):
         return Estimate(value)
     error = math.sqrt((len(scaled) - 1) / len(scaled) * float(((scaled - scaled.mean()) ** 2).sum()))
-    reach = float(stdtrit(len(scaled) - 1, (1 + CONFIDENCE) / 2)) * error
+    reach = float(stdtrit(len(scaled) - 1, (1 + confidence) / 2)) * error
     return Estimate(value, back(centre - reach), back(centre + reach))
 
 

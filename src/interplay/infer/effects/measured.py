@@ -20,14 +20,16 @@ from interplay.infer.effects.estimate import (
     hazard_ratio,
     mean_difference,
     odds_ratio,
+    simultaneous,
     spearman,
 )
 
 #: Levels with fewer samples are not named as the highest, where there are others: a share of one sample says nothing.
 _FEWEST_IN_LEVEL = 5
 
-#: Ordered levels without a trend are compared with each other up to this number.
-_MAX_COMPARED = 12
+#: Ordered levels without a trend are compared with each other up to this number; up to the smaller one, in place of
+#: telling that the outcome turns in their middle: the numbers may be codes of labels.
+_MAX_COMPARED, _MAX_CODES = 12, 6
 
 #: The scale on which each kind of effect is about normal, for intervals over groups.
 _SCALES = {
@@ -37,6 +39,7 @@ _SCALES = {
     kinds.MEAN_DIFFERENCE: "plain",
     kinds.HAZARD_RATIO: "log",
     kinds.HAZARD_RATIO_PER_SD: "log",
+    kinds.HAZARD_RATIO_PER_UNIT: "log",
 }
 
 
@@ -69,12 +72,19 @@ class Values:
     codes : (n_samples,) int64
     is_ordered : bool
         Whether values have an order.
+    name : str
+        Of the variable, for its direction in words.
+    reference : str, optional
+        The level with which the others are compared. By default the first of two levels or of ordered ones, and the
+        most frequent one of others.
     """
 
     values: FloatArray
     levels: list[str]
     codes: IntArray
     is_ordered: bool
+    name: str = ""
+    reference: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,66 +114,88 @@ def measure(
     strata: IntArray | None = None,
     groups: IntArray | None = None,
     is_u_shaped: bool = False,
+    n_compared: int = 1,
 ) -> MeasuredVariable:
     """Return direction and effects of a variable; all arguments are of the samples with a value of it.
 
     With `is_u_shaped`, the distance from the median takes the place of the variable, unless the outcome goes the same
     way in both halves of its values. With groups, intervals are by a
-    jackknife over these.
+    jackknife over these. Intervals cover together with those of as many choices as `n_compared`.
     """
-    sizes = _Sizes(target, strata, groups)
-    if is_u_shaped and _turns(variable.values, target):
+    sizes = _Sizes(target, strata, groups, n_compared=n_compared)
+    n_levels = len(variable.levels)
+    if is_u_shaped and not 0 < n_levels <= _MAX_CODES and _turns(variable.values, target):
         return _u_shaped(variable, target, sizes)
-    if len(variable.levels) == 2:
-        return _of_two_levels(variable, target, sizes)
-    if not variable.is_ordered:
+    if n_levels == 2 or (n_levels and not variable.is_ordered):
         return _of_levels(variable, target, sizes)
     found = _of_numbers(variable, target, sizes)
-    if not found.has_trend and 2 < len(variable.levels) <= _MAX_COMPARED:
-        by_level = _of_levels(variable, target, sizes)  # levels may differ without a trend
-        return by_level._replace(effects=[*by_level.effects, *found.effects]) if by_level.has_trend else found
+    if not found.has_trend and 2 < n_levels <= _MAX_COMPARED:
+        by_level = _of_levels(variable, target, sizes, n_before=1)  # levels may differ without a trend
+        if by_level.has_trend:
+            said = words.without_trend(by_level.direction)
+            return MeasuredVariable(said, True, [*by_level.effects, *found.effects])
     return found
 
 
 class _Sizes:
-    """Sizes of effects, within strata, and with intervals over groups where there are any."""
+    """Sizes of effects, within strata, and with intervals over groups where there are any.
 
-    def __init__(self, target: Target, strata: IntArray | None, groups: IntArray | None) -> None:
-        self.target, self.strata, self.groups = target, strata, groups
+    Intervals of `n_compared` effects cover together.
+    """
 
-    def _over(self, kind: str, size: Callable[[IntArray, IntArray | None], Estimate], n: int) -> Estimate:
+    def __init__(
+        self, target: Target, strata: IntArray | None, groups: IntArray | None, *, n_compared: int = 1
+    ) -> None:
+        self.target, self.strata, self.groups, self._n_compared = target, strata, groups, n_compared
+        self._how = {"confidence": simultaneous(n_compared)}
+
+    def of_several(self, n_compared: int) -> _Sizes:
+        """Return the sizes of some effects that are compared with each other."""
+        return _Sizes(self.target, self.strata, self.groups, n_compared=n_compared * self._n_compared)
+
+    def of_rows(self, rows: IntArray) -> _Sizes:
+        """Return the sizes in some samples."""
+        strata, groups = (None if each is None else each[rows] for each in (self.strata, self.groups))
+        return _Sizes(self.target.of_samples(rows), strata, groups, n_compared=self._n_compared)
+
+    def _over(self, kind: str, size: Callable[..., Estimate], n: int) -> Estimate:
         everything = np.arange(n)
         if self.groups is None:
-            return size(everything, self.strata)
+            return size(everything, self.strata, **self._how)
 
         def of_some(rows: IntArray) -> float:
             return size(rows, None if self.strata is None else self.strata[rows]).value
 
-        return grouped_interval(of_some, self.groups, _SCALES[kind])
+        return grouped_interval(of_some, self.groups, _SCALES[kind], **self._how)
 
     def auc(self, values: FloatArray, case: int) -> Estimate:
         assert self.target.codes is not None
         is_case = self.target.codes == case
-        return self._over(kinds.AUC, lambda rows, within: auc(values[rows], is_case[rows], within), len(values))
-
-    def odds_ratio(self, has_level: BoolArray, case: int) -> Estimate:
-        assert self.target.codes is not None
-        is_case = self.target.codes == case
         return self._over(
-            kinds.ODDS_RATIO, lambda rows, within: odds_ratio(has_level[rows], is_case[rows], within), len(has_level)
+            kinds.AUC, lambda rows, *strata, **how: auc(values[rows], is_case[rows], *strata, **how), len(values)
         )
 
     def rho(self, values: FloatArray) -> Estimate:
         numbers = self.target.numbers
         assert numbers is not None
-        return self._over(kinds.RHO, lambda rows, within: spearman(values[rows], numbers[rows], within), len(values))
-
-    def difference(self, has_level: BoolArray) -> Estimate:
-        numbers = self.target.numbers
-        assert numbers is not None
         return self._over(
-            kinds.MEAN_DIFFERENCE,
-            lambda rows, within: mean_difference(has_level[rows], numbers[rows], within),
+            kinds.RHO, lambda rows, *strata, **how: spearman(values[rows], numbers[rows], *strata, **how), len(values)
+        )
+
+    def against(self, has_level: BoolArray, case: int | None) -> Estimate:
+        """Return the odds ratio of a class, or the difference in means, of a level against the other samples."""
+        numbers, codes = self.target.numbers, self.target.codes
+        if numbers is not None:
+            return self._over(
+                kinds.MEAN_DIFFERENCE,
+                lambda rows, *strata, **how: mean_difference(has_level[rows], numbers[rows], *strata, **how),
+                len(has_level),
+            )
+        assert codes is not None
+        is_case = codes == case
+        return self._over(
+            kinds.ODDS_RATIO,
+            lambda rows, *strata, **how: odds_ratio(has_level[rows], is_case[rows], *strata, **how),
             len(has_level),
         )
 
@@ -172,7 +204,9 @@ class _Sizes:
         assert time is not None
         assert event is not None
         return self._over(
-            kind, lambda rows, within: hazard_ratio(scores[rows], time[rows], event[rows], within), len(scores)
+            kind,
+            lambda rows, *strata, **how: hazard_ratio(scores[rows], time[rows], event[rows], *strata, **how),
+            len(scores),
         )
 
 
@@ -188,16 +222,21 @@ def _of_numbers(variable: Values, target: Target, sizes: _Sizes) -> MeasuredVari
         size = sizes.rho(variable.values)
         upper = variable.values > np.median(variable.values)
         effects = [Effect(kinds.RHO, "", size)]
-        effects.append(Effect(kinds.MEAN_DIFFERENCE, "upper against lower half", sizes.difference(upper)))
+        effects.append(Effect(kinds.MEAN_DIFFERENCE, "upper against lower half", sizes.against(upper, None)))
         return _trend(words.number_with_number(size, target.name), effects)
     size = sizes.hazard(_standard_scores(variable.values), kinds.HAZARD_RATIO_PER_SD)
-    return _trend(words.number_with_risk(size), [Effect(kinds.HAZARD_RATIO_PER_SD, "", size)])
+    spread = float(np.std(variable.values))
+    scaled = sizes.hazard(variable.values / spread if spread > 0 else variable.values, kinds.HAZARD_RATIO_PER_UNIT)
+    per_unit = Estimate(*(bound ** (1 / spread) if spread > 0 else math.nan for bound in scaled))
+    effects = [Effect(kinds.HAZARD_RATIO_PER_SD, "", size), Effect(kinds.HAZARD_RATIO_PER_UNIT, "", per_unit)]
+    return _trend(words.number_with_risk(size), effects)
 
 
 def _of_several_classes(
     values: FloatArray, target: Target, sizes: _Sizes, in_words: Callable[[Estimate, str], str]
 ) -> MeasuredVariable:
     """Compare each class with the rest; the main effect is that of the class that differs most."""
+    sizes = sizes.of_several(len(target.labels))
     found = [
         Effect(kinds.AUC, f"{label} against the rest", sizes.auc(values, case))
         for case, label in enumerate(target.labels)
@@ -207,79 +246,77 @@ def _of_several_classes(
     return _trend(in_words(found[best].size, words.class_in_words(target.labels[best], target.name)), ordered)
 
 
-def _of_two_levels(variable: Values, target: Target, sizes: _Sizes) -> MeasuredVariable:
-    has_second = variable.codes == 1
-    about = f"{variable.levels[1]} against {variable.levels[0]}"
-    if target.codes is not None:
-        cases = [1] if len(target.labels) == 2 else list(range(len(target.labels)))
-        found = [
-            Effect(
-                kinds.ODDS_RATIO,
-                about if len(cases) == 1 else f"{about}: {target.labels[case]} against the rest",
-                sizes.odds_ratio(has_second, case),
-            )
-            for case in cases
-        ]
-        best = int(np.argmax([_distance(_log(each.size.value), 0.0) for each in found]))
-        size, label = found[best].size, words.class_in_words(target.labels[cases[best]], target.name)
-        more = [] if len(cases) > 1 else _areas(sizes.auc(variable.codes.astype(np.float64), 1))
-        effects = [found[best], *found[:best], *found[best + 1 :], *more]
-        if variable.is_ordered:
-            return _trend(words.number_with_class(size, label, none=1.0), effects)
-        return _trend(words.class_in_level(size, label, variable.levels), effects)
-    if target.numbers is not None:
-        size = sizes.difference(has_second)
-        effects = [Effect(kinds.MEAN_DIFFERENCE, about, size)]
-        effects.append(Effect(kinds.RHO, "", sizes.rho(variable.codes.astype(np.float64))))
-        if variable.is_ordered:
-            return _trend(words.number_with_number(size, target.name), effects)
-        return _trend(words.number_in_level(size, target.name, variable.levels), effects)
-    size = sizes.hazard(has_second.astype(np.float64), kinds.HAZARD_RATIO)
-    effects = [Effect(kinds.HAZARD_RATIO, about, size)]
-    if variable.is_ordered:
-        return _trend(words.number_with_risk(size), effects)
-    return _trend(words.risk_in_level(size, variable.levels), effects)
+def _of_levels(variable: Values, target: Target, sizes: _Sizes, *, n_before: int = 0) -> MeasuredVariable:
+    """Compare each level with the reference; the main effect is the one that surely is the largest.
 
-
-def _of_levels(variable: Values, target: Target, sizes: _Sizes) -> MeasuredVariable:
-    """Compare each level with the rest; the main effect is that of the level with the highest share, mean or risk."""
+    Intervals cover together, with those of `n_before` effects that were looked at before.
+    """
     counts = np.bincount(variable.codes, minlength=len(variable.levels))
-    shown = np.flatnonzero(counts >= min(_FEWEST_IN_LEVEL, np.sort(counts)[-2:].min()))
-    shown = shown[counts[shown] > 0]
-    has_level = {level: variable.codes == level for level in shown.tolist()}
-    effects: list[Effect] = []
-    label = ""
+    shown = np.flatnonzero((counts >= min(_FEWEST_IN_LEVEL, np.sort(counts)[-2:].min())) & (counts > 0)).tolist()
+    reference = _reference(variable, counts, shown)
+    others = [level for level in shown if level != reference]
+    cases: list[int | None] = [None]
     if target.codes is not None:
         cases = [1] if len(target.labels) == 2 else list(range(len(target.labels)))
-        pairs = [(level, case) for level in has_level for case in cases]
-        for level, case in pairs:
-            of_class = "" if len(cases) == 1 else f": {target.labels[case]} against the rest"
-            about = f"{variable.levels[level]} against the rest{of_class}"
-            effects.append(Effect(kinds.ODDS_RATIO, about, sizes.odds_ratio(has_level[level], case)))
-        # Of several classes, the one whose share in a level is the clearest.
-        strength = [_log(each.size.value) if len(cases) == 1 else _lowest_log(each.size) for each in effects]
-        best = int(np.argmax(np.nan_to_num(strength, nan=-np.inf)))
-        level, label = pairs[best][0], words.class_in_words(target.labels[pairs[best][1]], target.name)
-        said = words.most_often_in(label, variable.levels[level])
+    pairs = [(level, case) for level in others for case in cases]
+    if not pairs:
+        return MeasuredVariable(words.NO_TREND, False, [])
+    several = sizes.of_several(len(pairs) + n_before)
+    effects = []
+    for level, case in pairs:
+        of_class = "" if len(cases) == 1 else f": {target.labels[case or 0]} against the rest"
+        about = f"{variable.levels[level]} against {variable.levels[reference]}{of_class}"
+        if target.time is not None:  # one model of all levels
+            rows = np.flatnonzero(np.isin(variable.codes, shown))
+            ordered = [level, *(other for other in others if other != level)]
+            columns = (variable.codes[rows, np.newaxis] == ordered).astype(np.float64)
+            effects.append(Effect(kinds.HAZARD_RATIO, about, several.of_rows(rows).hazard(columns, kinds.HAZARD_RATIO)))
+        else:
+            rows = np.flatnonzero((variable.codes == level) | (variable.codes == reference))
+            size = several.of_rows(rows).against(variable.codes[rows] == level, case)
+            kind = kinds.MEAN_DIFFERENCE if case is None else kinds.ODDS_RATIO
+            effects.append(Effect(kind, about, size))
+    best = int(np.argmax([_clearness(each) for each in effects]))
+    level, case = pairs[best]
+    of_case = [each for each, (_, other) in zip(effects, pairs, strict=True) if other == case]
+    is_lower = effects[best].size.value < kinds.NO_EFFECT[effects[best].kind]
+    if all(each.size.high < kinds.NO_EFFECT[each.kind] for each in of_case) or (is_lower and len(others) == 1):
+        level, is_lower = reference, False  # all the others are lower
+    name = variable.levels[level]
+    if case is not None:
+        label = words.class_in_words(target.labels[case], target.name)
+        said = words.class_if(label, variable.name, name, is_lower=is_lower)
     elif target.numbers is not None:
-        effects = [
-            Effect(kinds.MEAN_DIFFERENCE, f"{variable.levels[level]} against the rest", sizes.difference(rows))
-            for level, rows in has_level.items()
-        ]
-        best = int(np.argmax(np.nan_to_num([each.size.value for each in effects], nan=-np.inf)))
-        said = words.highest_in(target.name, variable.levels[list(has_level)[best]])
+        said = words.number_if(target.name, variable.name, name, is_lower=is_lower)
     else:
-        effects = [
-            Effect(
-                kinds.HAZARD_RATIO,
-                f"{variable.levels[level]} against the rest",
-                sizes.hazard(rows.astype(np.float64), kinds.HAZARD_RATIO),
-            )
-            for level, rows in has_level.items()
-        ]
-        best = int(np.argmax(np.nan_to_num([each.size.value for each in effects], nan=-np.inf)))
-        said = words.risk_highest_in(variable.levels[list(has_level)[best]])
-    return _trend(said, [effects[best], *effects[:best], *effects[best + 1 :]])
+        said = words.risk_if(variable.name, name, is_lower=is_lower)
+    more: list[Effect] = []
+    if len(variable.levels) == 2 and target.numbers is not None:
+        more = [Effect(kinds.RHO, "", sizes.rho(variable.codes.astype(np.float64)))]
+    elif len(variable.levels) == 2 and len(target.labels) == 2:
+        more = _areas(sizes.auc(variable.codes.astype(np.float64), 1))
+    return _trend(said, [effects[best], *effects[:best], *effects[best + 1 :], *more])
+
+
+def _reference(variable: Values, counts: IntArray, shown: list[int]) -> int:
+    """Return the level with which the others are compared."""
+    if variable.reference in variable.levels:
+        chosen = variable.levels.index(variable.reference)
+        if counts[chosen]:
+            return chosen
+    if variable.is_ordered or len(variable.levels) == 2:
+        return shown[0]
+    return max(shown, key=lambda level: int(counts[level]))
+
+
+def _clearness(effect: Effect) -> float:
+    """Return how far an interval is from no effect, negative where it includes none; ratios by their logarithms."""
+    none = kinds.NO_EFFECT[effect.kind]
+    low, high = effect.size.low - none, none - effect.size.high
+    if none == 1.0:
+        low, high = _log(effect.size.low), -_log(effect.size.high)
+    distance = max(low, high)
+    return -math.inf if math.isnan(distance) else distance
 
 
 def _u_shaped(variable: Values, target: Target, sizes: _Sizes) -> MeasuredVariable:
@@ -347,7 +384,3 @@ def _distance(value: float, centre: float) -> float:
 
 def _log(value: float) -> float:
     return math.log(value) if value > 0 else math.nan if math.isnan(value) else -math.inf
-
-
-def _lowest_log(size: Estimate) -> float:
-    return _log(size.low)

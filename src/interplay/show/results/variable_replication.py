@@ -351,6 +351,21 @@ class _New:
         target = Target(**(known if samples.codes is None else known | {"codes": samples.codes[seen]}))
         levels: list[str] = []
         used, codes = np.unique(values[seen], return_inverse=True)
+        strata = samples.strata
+        own, is_given, _ = about.rpartition("given ")
+        if is_given:
+            members = self.selection.best_tuple(v).tolist()
+            d = max(int(run.gains.discretization[v]), 0)
+            cells = self._cells([u for u in members if u != v], int(self.selection.best_run[v]), d, rows)
+            if cells is None:
+                return Estimate()
+            codes_of_cells = np.arange(1, len(cells) + 1) @ cells
+            strata = np.unique(
+                np.vstack([codes_of_cells, np.zeros(len(rows)) if strata is None else strata]),
+                axis=1,
+                return_inverse=True,
+            )[1].reshape(-1)
+            about = own.removesuffix("; ")
         if " against " in about and not about.startswith(
             ("upper", *(f"{label} against" for label in run.class_labels))
         ):
@@ -358,10 +373,13 @@ class _New:
             levels = [number_text(value) if names is None else names[int(value)] for value in used]
         if not len(seen) or len(used) < 2:
             return Estimate()
+        reference = about.partition(" against ")[2].partition(": ")[0] if levels else None
         found = measure(
-            Values(values[seen], levels, codes.reshape(-1).astype(np.int64), is_ordered=column.levels is None),
+            Values(
+                values[seen], levels, codes.reshape(-1).astype(np.int64), is_ordered=not levels, reference=reference
+            ),
             target,
-            strata=None if samples.strata is None else samples.strata[seen],
+            strata=None if strata is None else strata[seen],
             groups=None if samples.groups is None else samples.groups[seen],
             is_u_shaped="distance from the median" in about,
         )
