@@ -306,7 +306,7 @@ def most_cell_ratios(sets: RiskSets, cells: IntArray, smaller: FloatArray, large
     >>> sets = RiskSets(np.arange(8.0), np.ones(8, dtype=bool))
     >>> cells = np.array([[0, 0, 1, 0, 1, 1, 0, 1]])
     >>> most_cell_ratios(sets, cells, np.empty((2, 0)), np.array([[0.0], [1.0]])).round(4).tolist()
-    [0.9459]
+    [0.9455]
     """
     n_cells = len(larger)
     of_cells = (cells[:, np.newaxis] == np.arange(n_cells)[:, np.newaxis]).astype(np.float64)
