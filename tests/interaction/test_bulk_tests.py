@@ -42,7 +42,7 @@ def test_populations_and_what_is_offered_for_them(seed: int, tmp_path) -> None:
     assert found.significant == []
     assert found.provenance["inflation"] > 1.1
     assert "none of 7,140 pairs is called an interaction, although" in found.summary()
-    assert "--covariate PC1" in found.summary()
+    assert "--pcs 10" in found.summary()
     found.save(tmp_path / "found.interplay")
     assert interplay.load(tmp_path / "found.interplay").significant == []
     for way in ({"strata": population}, {"covariates": population.astype(float)}):

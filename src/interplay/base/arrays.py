@@ -468,6 +468,26 @@ def in_unit(values: FloatArray) -> tuple[FloatArray, float]:
     return np.ldexp(values, -exponent), float(np.ldexp(1.0, exponent))
 
 
+def scaled_columns(columns: npt.NDArray[Any], dtype: Any = np.float64) -> npt.NDArray[Any]:
+    """Return columns, (n, n_samples), centred and of length 1; missing values have the mean, constants are 0.
+
+    Examples
+    --------
+    >>> scaled_columns(np.array([[1.0, np.nan, 2.0], [3.0, 3.0, 3.0]])).round(3).tolist()
+    [[-0.707, 0.0, 0.707], [0.0, 0.0, 0.0]]
+    """
+    values = np.asarray(columns, dtype=dtype)
+    known = ~np.isnan(values)
+    n_known = np.maximum(known.sum(axis=1, keepdims=True), 1).astype(dtype)
+    left = np.where(known, values - np.where(known, values, 0).sum(axis=1, keepdims=True) / n_known, 0)
+    length = np.sqrt((left**2).sum(axis=1, keepdims=True))
+    # What is left of a constant is rounding.
+    is_constant = length <= 8 * np.finfo(dtype).eps * np.sqrt(
+        (np.where(known, values, 0) ** 2).sum(axis=1, keepdims=True)
+    )
+    return np.asarray(np.where(is_constant, 0, left / np.where(is_constant, 1, length)), dtype=dtype)
+
+
 def numbered(values: npt.NDArray[Any], axis: int | None = None) -> IntArray:
     """Return the number of each value, or of each row or column along `axis`, among the distinct ones, from 0."""
     if axis is None and values.dtype.kind in "iu" and values.size:

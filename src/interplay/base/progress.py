@@ -88,7 +88,12 @@ def part(tell: _Told, begin: float = 0.0, size: float = 1.0) -> _Told:
 
 @contextmanager
 def show_progress(
-    progress: Progress, *, n_tuples: float, what: str, min_tuples: float = _MIN_TUPLES_SHOWN
+    progress: Progress,
+    *,
+    n_tuples: float,
+    what: str,
+    min_tuples: float = _MIN_TUPLES_SHOWN,
+    unit: str = "tuples",
 ) -> Iterator[ShowDone | None]:
     """Show the share done, the rate, the time left and the best finds on stderr; yield the function to report them.
 
@@ -103,6 +108,8 @@ def show_progress(
         The search, in a few words.
     min_tuples : float
         With None, a search of fewer tuples is not shown.
+    unit : str
+        What is counted.
     """
     if callable(progress):
         tell = progress
@@ -115,12 +122,12 @@ def show_progress(
     if not progress or (sys.stderr is None and not in_notebook):
         yield None
     elif in_notebook:
-        yield _box(n_tuples, what)
+        yield _box(n_tuples, what, unit)
     elif can_draw:
-        with _bar(n_tuples, what) as show:
+        with _bar(n_tuples, what, unit) as show:
             yield show
     else:
-        yield _lines(n_tuples, what)
+        yield _lines(n_tuples, what, unit)
 
 
 @dataclass
@@ -128,6 +135,7 @@ class Pace:
     """Rate and time left of a search, in words."""
 
     n_tuples: float
+    unit: str = "tuples"
     started: float = field(default_factory=lambda: time.perf_counter())
     done: float = 0.0
 
@@ -141,7 +149,7 @@ class Pace:
 
     def rate(self) -> str:
         """Return tuples a second."""
-        return f"{self.done / max(self.elapsed, 1e-9):.3g} tuples/s"
+        return f"{self.done / max(self.elapsed, 1e-9):.3g} {self.unit}/s"
 
     def left(self) -> str:
         """Return the time left, or nothing before and after."""
@@ -184,7 +192,7 @@ def _stderr_is_terminal() -> bool:
 
 
 @contextmanager
-def _bar(n_tuples: float, what: str) -> Iterator[ShowDone]:
+def _bar(n_tuples: float, what: str, unit: str) -> Iterator[ShowDone]:
     from rich.console import Console, RenderableType
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.progress import Progress as Bar
@@ -207,7 +215,7 @@ def _bar(n_tuples: float, what: str) -> Iterator[ShowDone]:
         TaskProgressColumn(),
         TextColumn("{task.fields[pace]}"),
     )
-    pace = Pace(n_tuples)
+    pace = Pace(n_tuples, unit)
     next_finds = _SECONDS_BETWEEN_UPDATES
     with BarAndFinds(*columns, console=Console(stderr=True), transient=True, expand=True) as bar:
         task = bar.add_task(what, total=n_tuples, pace="")
@@ -223,10 +231,10 @@ def _bar(n_tuples: float, what: str) -> Iterator[ShowDone]:
         yield show
 
 
-def _box(n_tuples: float, what: str) -> ShowDone:
+def _box(n_tuples: float, what: str, unit: str) -> ShowDone:
     """Show progress in a notebook, as plain HTML; rich would need ipywidgets."""
     display: Any = import_module("IPython.display").display
-    pace = Pace(n_tuples)
+    pace = Pace(n_tuples, unit)
     handle: Any = None
     next_update = 0.0
 
@@ -249,8 +257,8 @@ def _box(n_tuples: float, what: str) -> ShowDone:
     return show
 
 
-def _lines(n_tuples: float, what: str) -> ShowDone:
-    pace = Pace(n_tuples)
+def _lines(n_tuples: float, what: str, unit: str) -> ShowDone:
+    pace = Pace(n_tuples, unit)
     next_line = 0.0
 
     def show(done: float, best: BestFinds | None = None, /) -> None:

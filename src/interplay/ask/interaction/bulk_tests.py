@@ -18,7 +18,7 @@ import numpy as np
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import Tables, log_p_of, tuple_tables
 from interplay.ask.relabelings import permuted_outcomes
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import IntArray, scaled_columns
 from interplay.base.checks import warn
 from interplay.base.ranks import mid_ranks
 from interplay.data.codes.coded import CodedComparison
@@ -44,8 +44,8 @@ _MIN_EXCESS, _EXCESS_DEVIATIONS, _N_COMPONENTS, _MAX_P = 1.25, 6.0, 5, 1e-3
 _MANY_VALUES = 10
 
 _BY_STRUCTURE = (
-    "populations, relatives or batches pass for interactions; give principal components as covariates= (--covariate "
-    "PC1 …), strata=, groups= of families (--groups family) or offset="
+    "populations, relatives or batches pass for interactions; give principal components as covariates= (--pcs 10), "
+    "offset=genetics.polygenic_offsets(X, y) (--loco auto), strata= or groups= of families (--groups family)"
 )
 
 
@@ -59,7 +59,7 @@ def doubts(task: InteractionTask, coded: CodedComparison, tables: Tables) -> dic
     if name is not None:
         return {
             "doubt": f"samples of one {name!r} are not independent of each other, and y depends on it: give "
-            f"groups={name!r} (--groups {name}), strata= or offset="
+            f"groups={name!r} (--groups {name}), strata= or offset= (--loco auto)"
         }
     excess = None if is_given or study.design.covariates is not None else _excess(task)
     if excess is not None:
@@ -85,7 +85,7 @@ def _excess(task: InteractionTask) -> float | None:
         return None
     variables = np.sort(np.random.RandomState(0).permutation(table.n_vars)[:_N_VARIABLES])
     chromosome = np.array([table.positions[v][0] for v in variables.tolist()])
-    scaled = _scaled(table.columns(variables)[:, :_N_ROWS])
+    scaled = scaled_columns(table.columns(variables)[:, :_N_ROWS])
     n = scaled.shape[1]
     r2 = ((scaled @ scaled.T) ** 2)[chromosome[:, np.newaxis] < chromosome]
     if len(r2) < _N_VARIABLES or n < 10 * _N_COMPONENTS:
@@ -119,7 +119,7 @@ def _inflation(task: InteractionTask, coded: CodedComparison, tables: Tables) ->
         return None
     stream = np.random.RandomState(0)
     variables = np.sort(stream.permutation(n_vars)[:_N_VARIABLES])
-    scaled = _scaled(coder.table.columns(variables)[:, :_N_ROWS])
+    scaled = scaled_columns(coder.table.columns(variables)[:, :_N_ROWS])
     r2 = np.tril((scaled @ scaled.T) ** 2, -1)
     kept: list[int] = []
     for v in range(len(variables)):
@@ -140,15 +140,6 @@ def _inflation(task: InteractionTask, coded: CodedComparison, tables: Tables) ->
     if medians[1] <= 0 or below - usual < _DEVIATIONS * error or medians[0] < _MIN_INFLATION * medians[1]:
         return None
     return medians[0] / medians[1]
-
-
-def _scaled(columns: Any) -> FloatArray:
-    """Return columns, (n, n_samples), centred and of length 1; missing values have the mean."""
-    values = np.asarray(columns, dtype=np.float64)
-    known = ~np.isnan(values)
-    mean = np.where(known, values, 0.0).sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
-    left = np.where(known, values - mean, 0.0)
-    return np.asarray(left / np.maximum(np.sqrt((left**2).sum(axis=1, keepdims=True)), 1e-300))
 
 
 def is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> bool:

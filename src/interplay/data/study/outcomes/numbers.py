@@ -86,6 +86,9 @@ class NumberOutcome(ScoreTarget, Outcome):
         n = len(left)
         return ScoreTarget(left, found.scores, self.scale, ResidualModel("linear", columns, np.ones(n), np.zeros(n)))
 
+    def slopes(self, columns: FloatArray, design: Design) -> tuple[FloatArray, FloatArray]:
+        return fit_linear(self.values, columns, design.offset).residuals, np.ones(len(self.values))
+
     def responses(self, design: Design) -> FloatArray:
         return self.scores[:, np.newaxis]
 

@@ -200,6 +200,16 @@ class Outcome(ABC):
     def residuals(self, columns: FloatArray, design: Design, *, has_more: bool = False) -> ScoreTarget:
         """Return the residuals of a model of columns, those of the design first; `has_more` than these or not."""
 
+    def slopes(self, columns: FloatArray, design: Design) -> tuple[FloatArray, FloatArray]:
+        """Return slopes of the log-likelihood in each sample's known part, the offset, and minus the second derivative.
+
+        They are those of the model of columns, fitted beside the offset: residuals and their variances, in the unit of
+        the outcome.
+        """
+        found = self.residuals(columns, design)
+        assert found.model is not None
+        return found.values, found.model.variances * float(found.values.std()) ** 2
+
     def responses(self, design: Design) -> FloatArray:
         """Return columns that linear models explain about as well as the model of this kind, (n_samples, n)."""
         return self.residuals(design.columns(), design).scores[:, np.newaxis]

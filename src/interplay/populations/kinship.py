@@ -1,0 +1,193 @@
+"""A table of genotypes → pairs of related samples, families, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_int, check_real
+from interplay.data.study.table import Table, as_table
+from interplay.populations.variants import blocks, pruned_variants, sample_index
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Lowest kinship of each relation, halfway between two on a logarithmic scale (Manichaikul et al. 2010).
+_RELATIONS = (
+    (2**-1.5, "same person or twins"),
+    (2**-2.5, "first degree"),
+    (2**-3.5, "second degree"),
+    (0.0, "more distant"),
+)
+
+#: Samples that are compared with so many others at a time.
+_ROWS, _COLUMNS = 1024, 4096
+
+#: A family with a larger share of the samples than this is no family: groups of it say little.
+_MAX_SHARE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Relatives:
+    """Related samples.
+
+    Attributes
+    ----------
+    pairs : DataFrame
+        Columns sample_1, sample_2, kinship and relation; the closest pairs first.
+    families : (n_samples,) int64
+        The family of each sample: samples that are related, or related to a common relative. Those without relatives
+        have a family of their own. The argument `groups` takes it.
+    min_kinship : float
+    n_variants : int
+        Number of variants that the estimate is from.
+    """
+
+    pairs: pd.DataFrame
+    families: IntArray
+    min_kinship: float
+    n_variants: int
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def summary(self) -> str:
+        """Return what was found and what to do, in words."""
+        sizes = np.bincount(self.families)
+        about = f"by {self.n_variants} variants that are hardly correlated"
+        if not len(self.pairs):
+            return f"No two of {len(self.families)} samples have a kinship above {self.min_kinship:g}, {about}."
+        counts = self.pairs["relation"].value_counts(sort=False)
+        of_each = ", ".join(f"{counts[name]} {name}" for _, name in _RELATIONS if name in counts)
+        n_pairs, n_families, largest = len(self.pairs), int((sizes > 1).sum()), int(sizes.max())
+        lines = [
+            f"{n_pairs} pair{'s' * (n_pairs > 1)} of {len(self.families)} samples {'have' if n_pairs > 1 else 'has'} a "
+            f"kinship above {self.min_kinship:g} ({of_each}), {about}.",
+            f"They make {n_families} famil{'ies' if n_families > 1 else 'y'}; the largest has {largest} samples.",
+            "Relatives are not independent samples. Give what all variants predict as offset: "
+            "offset=genetics.polygenic_offsets(X, y) (--loco auto);",
+        ]
+        if largest <= _MAX_SHARE * len(self.families):
+            lines.append("or keep families together: groups=genetics.relatives(X).families (--groups family);")
+        lines.append("or leave out all but one sample of each family.")
+        return "\n".join(lines)
+
+    __str__ = summary
+
+    def __repr__(self) -> str:
+        return f"<Relatives: {len(self.pairs)} pairs>"
+
+
+def relatives(table: Any, *, min_kinship: float = 0.05, max_r2: float = 0.2, max_variants: int = 10_000) -> Relatives:
+    """Find pairs of samples that are related, by their genotypes.
+
+    The kinship of a pair is ½ − Σ(xᵢ − xⱼ)² / (4 h), h the number of heterozygous genotypes of the one that has fewer
+    (Manichaikul et al. 2010). It does not depend on allele frequencies, and pairs of different populations are below 0.
+    Parents and children, and full sibs, have 0.25; half sibs 0.125; cousins 0.0625.
+
+    Parameters
+    ----------
+    table : table-like
+        Samples by variants, numbers 0, 1 and 2, as the readers of `genetics` return it.
+    min_kinship : float
+        Pairs above this are listed.
+    max_r2, max_variants
+        As in `principal_components`. Of 10,000 variants, the kinship of unrelated samples varies by 0.008.
+
+    Returns
+    -------
+    Relatives
+        ``.pairs``, ``.families`` and ``.summary()``, which says what to do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> gametes = rng.binomial(1, 0.4, size=(60, 2, 2000))  # two of each of 60 people
+    >>> child = gametes[0, rng.integers(0, 2, 2000), np.arange(2000)] + gametes[1, 0]
+    >>> found = relatives(np.vstack([gametes.sum(axis=1), child]), min_kinship=0.1)
+    >>> found.pairs[["sample_1", "sample_2", "relation"]].values.tolist()
+    [[0, 60, 'first degree'], [1, 60, 'first degree']]
+    >>> print(found.summary())  # doctest: +ELLIPSIS
+    2 pairs of 61 samples have a kinship above 0.1 (2 first degree), by ... variants that are hardly correlated.
+    They make 1 family; the largest has 3 samples.
+    ...
+    """
+    import pandas as pd
+
+    known = as_table(table)
+    min_kinship = check_real("min_kinship", min_kinship, low=0, high=0.5)
+    max_r2 = check_real("max_r2", max_r2, low=0, high=1, low_open=True)
+    numbers = pruned_variants(known, most=check_int("max_variants", max_variants, low=2), max_r2=max_r2)
+    first, second, kinship = _related(known, numbers, min_kinship)
+    order = np.lexsort((second, first, -kinship))
+    first, second, kinship = first[order], second[order], kinship[order]
+    index = sample_index(table)
+    names = np.arange(known.n_samples) if index is None else index.to_numpy()
+    limits, relations = zip(*reversed(_RELATIONS), strict=True)
+    relation = np.array(relations, dtype=object)[np.searchsorted(limits, kinship, side="right") - 1]
+    pairs = pd.DataFrame(
+        {"sample_1": names[first], "sample_2": names[second], "kinship": kinship, "relation": relation}
+    )
+    return Relatives(pairs, _families(known.n_samples, first, second), min_kinship, len(numbers))
+
+
+def _related(table: Table, numbers: IntArray, min_kinship: float) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the samples of pairs above a kinship, and the kinship."""
+    n = table.n_samples
+    codes = np.empty((len(numbers), n), dtype=np.int8)
+    for place, (some, values) in zip(range(0, len(numbers), 256), blocks(table, numbers), strict=True):
+        is_known = ~np.isnan(values)
+        whole = np.where(is_known, values, 0)
+        if not np.isin(whole, (0, 1, 2)).all():
+            bad = table.names[int(some[np.argmin(np.isin(whole, (0, 1, 2)).all(axis=1))])]
+            raise ValueError(f"kinship is that of genotypes, 0, 1 or 2, and column {bad!r} has others: leave it out")
+        codes[place : place + len(some)] = np.where(is_known, whole, -1)
+    has_missing = bool((codes < 0).any())
+    found: list[tuple[IntArray, IntArray, FloatArray]] = []
+    for begin in range(0, n, _ROWS):
+        for other in range(begin, n, _COLUMNS):
+            kinship = _kinship(
+                codes, slice(begin, begin + _ROWS), slice(other, other + _COLUMNS), has_missing=has_missing
+            )
+            i, j = np.nonzero(kinship > min_kinship)
+            is_pair = j + other > i + begin  # each pair once
+            i, j = i[is_pair], j[is_pair]
+            found.append((i + begin, j + other, kinship[i, j]))
+    first, second, kinship = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return first, second, kinship.astype(np.float64)
+
+
+def _kinship(codes: Any, rows: slice, columns: slice, *, has_missing: bool) -> FloatArray:
+    """Return the kinship of some samples and others, from genotypes (n_variants, n_samples), −1 where missing.
+
+    All sums are whole numbers below 2²⁴, which single precision has exactly.
+    """
+
+    def parts(where: slice) -> tuple[Any, Any, Any]:
+        some = codes[:, where]
+        is_known = some >= 0
+        copies = np.where(is_known, some, 0).astype(np.float32)
+        return copies, is_known.astype(np.float32), (some == 1).astype(np.float32)
+
+    (x, known_x, het_x), (z, known_z, het_z) = parts(rows), parts(columns)
+    if has_missing:
+        squares = (x**2).T @ known_z + known_x.T @ z**2
+        hets = np.minimum(het_x.T @ known_z, known_x.T @ het_z)
+    else:
+        squares = (x**2).sum(axis=0)[:, np.newaxis] + (z**2).sum(axis=0)
+        hets = np.minimum(het_x.sum(axis=0)[:, np.newaxis], het_z.sum(axis=0))
+    squares -= 2 * (x.T @ z)
+    return np.asarray(0.5 - squares / (4 * np.maximum(hets, 1)))
+
+
+def _families(n_samples: int, first: IntArray, second: IntArray) -> IntArray:
+    """Return the number of each sample's family, the connected parts of the pairs."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    pairs = coo_array((np.ones(len(first)), (first, second)), shape=(n_samples, n_samples))
+    return np.asarray(connected_components(pairs, directed=False)[1], dtype=np.int64)

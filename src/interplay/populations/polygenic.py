@@ -1,0 +1,195 @@
+"""Genotypes and an outcome → what all variants predict, without each chromosome: offsets for a search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_int
+from interplay.base.progress import Progress, check_progress, show_progress
+from interplay.base.seeds import resolve_seed
+from interplay.data.study.design import Design
+from interplay.data.study.outcomes.outcome import Outcome
+from interplay.data.study.positions import make_positions
+from interplay.data.study.study import make_study
+from interplay.data.study.table import Table
+from interplay.populations.ridge import HERITABILITIES, Slopes, fold_predictions, level_one, penalties
+from interplay.populations.variants import blocks, genotype_numbers, sample_index, standardised
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Genotypes from which on progress is shown.
+_MIN_SHOWN = 50_000_000
+
+#: Fewest samples of a fold.
+_MIN_IN_FOLD = 10
+
+
+def polygenic_offsets(
+    X: Any,
+    y: Any,
+    covariates: Any = None,
+    *,
+    strata: Any = None,
+    entry: Any = None,
+    decision: str = "auto",
+    positions: Any = None,
+    block_size: int = 500,
+    n_folds: int = 5,
+    random_state: Any = 0,
+    progress: Progress = None,
+) -> pd.DataFrame:
+    """Predict the outcome by all variants but those of one chromosome, for each chromosome: offsets for `interactions`.
+
+    Ridge regression in two levels, cross-fitted in folds, as in REGENIE. Relatives and a polygenic background then do
+    not pass for interactions, and the noise that other variants make is smaller.
+
+    Parameters
+    ----------
+    X : table-like
+        Genotypes, 0, 1 and 2, as in the search.
+    y, covariates, strata, entry, decision
+        As in `interactions`; y may be numbers, two classes, or times as (time, event). What covariates explain is not
+        part of the predictions: give them to the search, too.
+    positions
+        Chromosome and position of each variant, as in `interactions`. Files of genotypes have their own.
+    block_size : int
+        Variants of a block, all of one chromosome.
+    n_folds : int
+        A sample is predicted from the other folds.
+    random_state
+        Seed of the folds.
+    progress : bool or callable, optional
+        As in `interactions`.
+
+    Returns
+    -------
+    DataFrame
+        One row per sample, one column per chromosome, as `read_loco` returns it: means of numbers, log odds of the
+        second class, or log hazards. `interactions` takes it as `offset`. All are 0 where variants together predict
+        nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.binomial(2, 0.4, size=(400, 100))
+    >>> background = X @ rng.normal(size=100)
+    >>> y = background / background.std() + rng.normal(size=400)
+    >>> positions = [(str(v // 25 + 1), 1000.0 * v) for v in range(100)]
+    >>> offsets = polygenic_offsets(X, y, positions=positions)
+    >>> offsets.columns.tolist()
+    ['1', '2', '3', '4']
+    >>> bool(np.corrcoef(offsets["1"], background)[0, 1] > 0.5)
+    True
+    """
+    import pandas as pd
+
+    block_size = check_int("block_size", block_size, low=1)
+    n_folds = check_int("n_folds", n_folds, low=2)
+    check_progress(progress)
+    study = make_study(
+        X, y, covariates=covariates, strata=strata, entry=entry, decision=decision, scale="values", times=True
+    )
+    study.outcome.check_offset()
+    table = study.table
+    if table.n_samples < _MIN_IN_FOLD * n_folds:
+        raise ValueError(
+            f"X has {table.n_samples} samples, too few for n_folds={n_folds}: at least {_MIN_IN_FOLD} a fold"
+        )
+    by_chromosome = _variants_by_chromosome(table, positions)
+    sizes = [-(-len(numbers) // block_size) for numbers in by_chromosome.values()]
+    design = study.design.smoothed(study.outcome.n_informative)
+    design = Design(table.n_samples, design.strata, None, design.covariates)
+    rows = np.random.RandomState(resolve_seed(random_state)).permutation(table.n_samples)
+    ends = np.linspace(0, table.n_samples, n_folds + 1).astype(np.int64)
+    folds = [slice(begin, end) for begin, end in pairwise(ends.tolist())]
+    outcome, design = study.outcome.of_samples(rows), design.of_samples(rows)
+    work = table.n_samples * sum(map(len, by_chromosome.values()))
+    with show_progress(
+        progress, n_tuples=work, what="polygenic offsets", min_tuples=_MIN_SHOWN, unit="genotypes"
+    ) as show:
+        predictors = _level_zero(table, by_chromosome, block_size, outcome, design, rows, folds, show)
+    coefficients = level_one(predictors, folds, _slopes(outcome, design), _SlopesOfRows(outcome, design))
+    of_chromosome = np.repeat(np.arange(len(sizes)), np.array(sizes) * len(HERITABILITIES))
+    parts = np.empty((len(sizes), table.n_samples))
+    for c in range(len(sizes)):
+        mine = of_chromosome == c
+        for fold, effects in zip(folds, coefficients, strict=True):
+            parts[c, rows[fold]] = predictors[fold][:, mine] @ effects[mine]
+    left_out = parts.sum(axis=0) - parts
+    return pd.DataFrame(left_out.T, index=sample_index(X), columns=list(by_chromosome))
+
+
+def _variants_by_chromosome(table: Table, positions: Any) -> dict[str, IntArray]:
+    """Return the numbers of the variants of each chromosome."""
+    where = make_positions(positions, table)
+    numbers = genotype_numbers(table)
+    found = {}
+    for c, label in enumerate(where.labels):
+        here = numbers[where.chromosome[numbers] == c]
+        if len(here):
+            found[label] = here
+    if len(found) < 2:
+        raise ValueError(
+            "X has variants of fewer than two chromosomes: without its own, nothing is left that predicts; give "
+            "principal components as covariates instead"
+        )
+    return found
+
+
+def _level_zero(
+    table: Table,
+    by_chromosome: dict[str, IntArray],
+    block_size: int,
+    outcome: Outcome,
+    design: Design,
+    rows: IntArray,
+    folds: list[slice],
+    show: Any,
+) -> FloatArray:
+    """Return the predictions of all blocks at all penalties, standardised, (n_samples, n_blocks × n_penalties).
+
+    `outcome`, `design` and `folds` are of the samples in the order of `rows`.
+    """
+    columns = design.columns()
+    target = outcome.slopes(columns, design)[0]
+    target = target / target.std()
+    basis = np.linalg.qr(columns)[0]
+    strengths = penalties(sum(map(len, by_chromosome.values())))
+    found: list[FloatArray] = []
+    n_read = 0
+    for numbers in by_chromosome.values():
+        size = -(-len(numbers) // -(-len(numbers) // block_size))  # blocks of a chromosome are about equal
+        for some, values in blocks(table, numbers, size):
+            scaled = standardised(np.take(values, rows, axis=1))
+            scaled -= (scaled @ basis) @ basis.T
+            predicted = fold_predictions(scaled, target, folds, strengths)
+            predicted -= predicted.mean(axis=0)
+            spread = predicted.std(axis=0)
+            found.append(np.asarray(predicted / np.where(spread > 1e-12, spread, 1.0), dtype=np.float32))
+            n_read += len(some)
+            if show is not None:
+                show(n_read * table.n_samples)
+    return np.asarray(np.hstack(found), dtype=np.float64)
+
+
+def _slopes(outcome: Outcome, design: Design) -> Slopes:
+    """Return the function that gives the slopes of the log-likelihood at known parts of the outcome."""
+    columns = design.columns()
+    return lambda known: outcome.slopes(columns, replace(design, offset=known))
+
+
+class _SlopesOfRows:
+    """Gives the slopes of some samples."""
+
+    def __init__(self, outcome: Outcome, design: Design) -> None:
+        self._outcome, self._design = outcome, design
+
+    def __call__(self, rows: IntArray) -> Slopes:
+        return _slopes(self._outcome.of_samples(rows), self._design.of_samples(rows))
