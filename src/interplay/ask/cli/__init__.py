@@ -7,6 +7,7 @@
     combine.py, site.py   one command each, for several studies and for sites that keep their tables
     options.py            options of `select`; data_options.py: of files; times.py: of times; outputs.py: of results;
                           config.py: TOML files
+    population_options.py  --pcs and --loco auto, by functions of `interplay.genetics`
     plink_words.py        options as PLINK calls them → ours
     help_groups.py        the usual options with --help, all of them in groups with --help-all
     expected_work.py      the time and memory that --dry-run prints

@@ -23,7 +23,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Genotypes and single cells": (
         "region", "keep", "remove", "extract", "exclude", "min_maf", "max_missing", "max_missing_person", "min_hwe",
         "min_info", "hard_call_threshold", "multiallelic", "sex_chromosomes",
-        "sample_file", "min_distance", "positions", "loco", "layer", "modality",
+        "sample_file", "min_distance", "positions", "pcs", "loco", "layer", "modality",
     ),
     "The outcome, and what the answer is given": (
         "decision", "decision_divisions", "scale", "coding", "multiclass", "strata", "groups", "order", "covariates",

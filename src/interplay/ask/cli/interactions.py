@@ -20,6 +20,13 @@ from interplay.ask.cli.errors import EXIT_CODES
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, option, select_arguments
 from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
+from interplay.ask.cli.population_options import (
+    LOCO_OPTION,
+    PCS_OPTION,
+    loco_offset,
+    names_of_components,
+    with_components,
+)
 from interplay.ask.cli.times import TIME_OPTIONS, check_times
 from interplay.ask.interaction.coding import CODING_CHOICES
 from interplay.data.codes.coder import MISSING_CHOICES
@@ -70,9 +77,6 @@ _OWN = (
            "positions are known, else the most correlated columns]"),
     option("--dense", metavar="FILE",
            help="With --tagging: a denser table of the same samples, such as imputed genotypes in a .bed file."),
-    option("--loco", metavar="FILE",
-           help="Instead of --offset: predictions of REGENIE that leave out one chromosome each (.loco). A tuple is "
-           "tested beside the prediction without the chromosomes of its members."),
     option("--holdout", metavar="SHARE|N",
            help="Keep this share, or number, of the samples out of the search, and test "
            "the found tuples in them."),
@@ -83,7 +87,17 @@ _OWN = (
     cls=GroupedCommand,
     epilog=files_in_words() + EXIT_CODES,
     short_help="Find the tuples of variables that interact.",
-    params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *_SHARED, *_OWN, CLUMP_OPTION, *SEARCH_OPTIONS],
+    params=[
+        click.Argument(["data"]),
+        *DATA_OPTIONS,
+        *TIME_OPTIONS,
+        *_SHARED,
+        *_OWN,
+        PCS_OPTION,
+        LOCO_OPTION,
+        CLUMP_OPTION,
+        *SEARCH_OPTIONS,
+    ],
 )
 def interactions(
     data: str, time: str | None, event: str | None, shard: str | None, config: str | None, dry_run: bool, **values: Any
@@ -100,21 +114,21 @@ def interactions(
     outputs = Outputs.taken_from(values)
     asked = _tagging_asked(values)
     inputs = [data, config, values["positions"], *input_files(values)]
-    inputs += [asked.get("dense"), values["loco"]]
+    loco, pcs = values.pop("loco"), values.pop("pcs")
+    inputs += [asked.get("dense"), None if loco == "auto" else loco]
     outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
     arguments = with_all_covariates(select_arguments(values), how_to_read)
     as_typed = {name: list(value) or None if isinstance(value, tuple) else value for name, value in arguments.items()}
     check_times(how_to_read["target"], time, event)
     record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **as_typed}
+    record |= {"pcs": pcs, "loco": loco}
     arguments["variables"], arguments["partners"] = _listed(values["variables"]), _listed(values["partners"])
     arguments["holdout"] = _holdout(values["holdout"])
-    if (loco := arguments.pop("loco")) is not None:
-        if arguments["offset"] is not None:
-            raise click.UsageError("--loco does not go with --offset: leave one of them out")
-        from interplay.readers.genotypes.loco import read_loco
-
-        arguments["offset"] = read_loco(loco)
+    if loco is not None and arguments["offset"] is not None:
+        raise click.UsageError("--loco does not go with --offset: leave one of them out")
+    if pcs is not None:
+        arguments["covariates"] = [*(arguments["covariates"] or []), *names_of_components(pcs)]
     if values["positions"] is not None:
         from interplay.readers.genotypes.bed import read_positions
 
@@ -130,13 +144,15 @@ def interactions(
 
     def read(accepted: dict[str, Any]) -> tuple[Any, Any]:
         X, y = read_data(data, **accepting(how_to_read | {"target": how_to_read["target"] or time}, accepted))
-        return X, y if event is None else (y, event)
+        return with_components(X, pcs, arguments, [event]), y if event is None else (y, event)
 
     def check(accepted: dict[str, Any]) -> None:
         check_interaction_data(*read(accepted), shard=shard, **accepting(arguments, accepted))
 
     with all_problems_at_once(check, data=data):
         X, y = read({})
+        if loco is not None:
+            arguments["offset"] = loco_offset(loco, X, y, arguments)
         if dry_run:
             from interplay.ask.cli.expected_work import expected_interactions
 

@@ -19,6 +19,7 @@ from interplay.ask.cli.errors import EXIT_CODES, StoppedAfterSearchError
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, select_arguments
 from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
+from interplay.ask.cli.population_options import PCS_OPTION, names_of_components, with_components
 from interplay.ask.cli.times import TIME_OPTIONS, check_times
 from interplay.readers.data_file import read_data
 
@@ -26,7 +27,15 @@ from interplay.readers.data_file import read_data
 @click.command(
     cls=GroupedCommand,
     epilog=files_in_words() + EXIT_CODES,
-    params=[click.Argument(["data"]), *DATA_OPTIONS, *TIME_OPTIONS, *SELECT_OPTIONS, CLUMP_OPTION, *SEARCH_OPTIONS],
+    params=[
+        click.Argument(["data"]),
+        *DATA_OPTIONS,
+        *TIME_OPTIONS,
+        *SELECT_OPTIONS,
+        PCS_OPTION,
+        CLUMP_OPTION,
+        *SEARCH_OPTIONS,
+    ],
 )
 def run(
     data: str, time: str | None, event: str | None, shard: str | None, config: str | None, dry_run: bool, **values: Any
@@ -37,16 +46,18 @@ def run(
     """
     outputs = Outputs.taken_from(values)
     outputs.check([data, config, *input_files(values)], checkpoint=values["checkpoint"], shard=shard)
-    how_to_read = take_data_arguments(values)
+    how_to_read, pcs = take_data_arguments(values), values.pop("pcs")
     arguments = with_all_covariates(select_arguments(values), how_to_read)
     if outputs.quiet:
         arguments["progress"] = False
     check_times(how_to_read["target"], time, event)
-    record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **arguments}
+    record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **arguments, "pcs": pcs}
+    if pcs is not None:
+        arguments["covariates"] = [*(arguments["covariates"] or []), *names_of_components(pcs)]
 
     def read(accepted: dict[str, Any]) -> tuple[Any, Any]:
         X, y = read_data(data, **accepting(how_to_read | {"target": how_to_read["target"] or time}, accepted))
-        return X, y if event is None else (y, event)
+        return with_components(X, pcs, arguments, [event]), y if event is None else (y, event)
 
     def check(accepted: dict[str, Any]) -> None:
         check_selection_data(*read(accepted), **accepting(arguments, accepted))

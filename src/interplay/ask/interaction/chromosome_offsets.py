@@ -125,7 +125,8 @@ def _matched(offset: Any, X: Any, n_samples: int) -> FloatArray:
     names = getattr(X, "sample_names", None)
     if names is not None:
         return values[places_of_samples(people, [str(name) for name in names], "offset")]
-    index = [str(name) for name in getattr(X, "index", ())]
+    known = getattr(X, "index", None)
+    index = [] if known is None or callable(known) else [str(name) for name in known]  # lists have such a method
     if index and len(set(people)) == len(people) and set(index) <= set(people):
         place_of = {person: place for place, person in enumerate(people)}
         return values[[place_of[name] for name in index]]
