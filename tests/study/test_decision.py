@@ -125,7 +125,7 @@ def test_ties_that_empty_a_class_leave_the_others():
         (
             [0, 1, 0, 1],
             {"decision": "numbers"},
-            "decision must be one of 'auto', 'classes', 'number', 'continuous', not 'numbers'",
+            "decision must be one of 'auto', 'classes', 'number', 'ordered', 'continuous', not 'numbers'",
         ),
         ([0, 1, 0, 1], {"decision_divisions": 0}, "decision_divisions must be a whole number from 1 to 255, not 0"),
         ([0, "a", 0, "a"], {}, "y mixes int and str"),

@@ -198,11 +198,13 @@ ARGUMENTS = arguments_in(
         of the second class, or a log hazard. It enters the models with coefficient 1.
     entry : (n_samples,) array-like or str, optional
         With times: from when on each sample was observed (left truncation).
-    decision : {"auto", "classes", "number", "continuous"}
+    decision : {"auto", "classes", "number", "ordered", "continuous"}
         Whether the values of `y` are classes or numbers, which have an order. "auto": numbers with fractional parts,
         whole numbers with more than 20 distinct values, and whole numbers with more than five of which some are rare
         (counts, grades) are numbers, unless there are only two distinct values. Rare: one sample, or fewer than five
-        samples of the lowest or highest. "continuous" is the older word for "number".
+        samples of the lowest or highest. "ordered": each value is a class, and classes have an order, as grades and
+        stages do; ordered categoricals of more than two classes are so by themselves. "continuous" is the older word
+        for "number".
     decision_divisions : int, optional
         Number of thresholds at which numbers are cut by rank into ``decision_divisions + 1`` classes. By default they
         are not cut: a cut at the median keeps two thirds of their information. Classes are left as they are.

@@ -18,7 +18,7 @@ class ModelTests:
     Attributes
     ----------
     kind : str
-        The model: "linear", "logistic" or "cox".
+        The model, as its outcome names it: "linear", "logistic", "cox" or "ordered".
     about : list of str
         Names of the covariates.
     variable : (n_tested,) int64
@@ -34,7 +34,7 @@ class ModelTests:
         (Schoenfeld residuals, beside covariates); NaN for variables without an order.
     """
 
-    kind: Annotated[str, Check(among=("linear", "logistic", "cox"))]
+    kind: str
     about: list[str]
     variable: Annotated[IntArray, Check("n", low=0, below="n_vars")]
     chi2: Annotated[FloatArray, Check("n")]

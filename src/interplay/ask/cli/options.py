@@ -86,7 +86,7 @@ SELECT_OPTIONS = (
            help="Significance level: relevant variables have an adjusted p-value below it."),
     option("--fit", type=click.Choice(list(FITS)), default="auto", help="How the null distribution is fitted."),
     option("--decision", type=click.Choice(list(DECISION_CHOICES)), default="auto",
-           help="Whether the outcome has classes or is a number; continuous is the older word for number."),
+           help="Whether the outcome has classes, ordered classes or numbers (once called continuous)."),
     option("--decision-divisions", type=int,
            help="Cut a number outcome at so many thresholds into classes.  [default: not cut]"),
     option("--scale", type=click.Choice(list(SCALE_CHOICES)), default="ranks",

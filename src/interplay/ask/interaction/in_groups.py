@@ -192,7 +192,7 @@ class _Counter:
         """Test tuples as if samples were independent, for G², effects and gains; in their order."""
         settings = self._settings
         if len(ranked.tuples) == 0:
-            return TupleTests.none(self._coded.comparison.shown.outcome.words.kind, settings.dimensions)
+            return TupleTests.none(self._coded.comparison.shown.outcome.words_of_cells.kind, settings.dimensions)
         tested = make_tuple_tests(
             tables,
             [ranked.tuples[ranked.discretization == d] for d in range(settings.discretizations)],

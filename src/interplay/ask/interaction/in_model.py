@@ -17,7 +17,7 @@ from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison
 from interplay.infer.interaction.model_test import ModelTest
 from interplay.infer.interaction.null_model import null_design
-from interplay.infer.interaction.tested_in_model import hazards_alone, tuple_in_model, with_model_tests
+from interplay.infer.interaction.tested_in_model import effects_alone, tuple_in_model, with_model_tests
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 
 #: The screen lists p-values of residuals up to as many times the cap: more of small ones, which are far from those of
@@ -76,7 +76,7 @@ def in_model(
         def levels_of(v: int, d: int) -> IntArray:
             return np.asarray(coded.coder.codes_of(d, np.array([v])).codes[0], dtype=np.int64)
 
-        return hazards_alone(kept, model, lambda v: int(n_levels[v]), levels_of)
+        return effects_alone(kept, model, lambda v: int(n_levels[v]), levels_of)
 
     rows = np.arange(len(tested))
     if bar < 0 and coding == "levels":

@@ -15,6 +15,7 @@ from interplay.data.study.covariates import Covariates
 from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome
+from interplay.data.study.outcomes.ordered import OrderedClasses
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import ResidualModel, Target
 from interplay.data.study.outcomes.times import Survival
@@ -43,7 +44,7 @@ class Part:
     provenance : dict
         As in a Selection: data, engine, versions, seconds.
     decision_codes : (n_samples,) int64
-        The class of each sample; empty if the outcome is numbers.
+        The class of each sample; empty if none are compared.
     strata_codes : (n_samples,) int64
         The stratum of each sample; empty without strata.
     group_codes : (n_samples,) int64
@@ -51,10 +52,8 @@ class Part:
     runs : tuple of SearchedRun
         The maxima over this part's tuples.
     covariates : Covariates, optional
-    survival : Survival, optional
-        The times that the classes are made of.
-    numbers : NumberOutcome, optional
-        The outcome, if it is numbers.
+    given : NumberOutcome, OrderedClasses or Survival, optional
+        The outcome, if it is no classes; or the times that these are made of.
     offset : (n_samples,) float64, optional
     """
 
@@ -68,8 +67,7 @@ class Part:
     group_codes: Annotated[IntArray, Check("n_samples", may_be_empty=True)]
     runs: tuple[SearchedRun, ...]
     covariates: Covariates | None = None
-    survival: Survival | None = None
-    numbers: NumberOutcome | None = None
+    given: NumberOutcome | OrderedClasses | Survival | None = None
     offset: FloatArray | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -84,21 +82,19 @@ class Part:
 
     def is_consistent(self) -> bool:
         """Say whether settings are there, and samples and runs belong together: a file may say anything."""
-        of_numbers = [] if self.numbers is None else [self.numbers.values]
-        of_times = [] if self.survival is None else [self.survival.time]
-        n_samples = max(len(each) for each in (self.decision_codes, *of_numbers, *of_times))
+        if not have_types(self.about, _ABOUT):
+            return False
+        n_samples = self.about["n_samples"]
         return (
             have_types(_UNUSED | self.settings, _SETTINGS)
-            and have_types(self.about, _ABOUT)
             and have_types(self.provenance, _PROVENANCE)
             and fits(Provenance.of(self.provenance), Provenance)
             and "name" in self.provenance["engine"]
             and are_counts(self.provenance["searchers"])
             and self.about["n_vars"] == len(self.names)
-            and self.about["n_samples"] == n_samples
-            and (self.numbers is None or self._has_numbers(n_samples))
+            and len(self.decision_codes) in ((n_samples,) if self.given is None else (0, n_samples))
+            and (self.given is None or self.given.is_of(n_samples))
             and (self.covariates is None or self.covariates.design.shape[:1] == (n_samples,))
-            and (self.survival is None or self.survival.is_of(n_samples))
             and (self.offset is None or self.offset.shape == (n_samples,))
             and len(self.runs) > 0
             and all((run.permuted is not None) == bool(self.settings.get("permutations")) for run in self.runs)
@@ -109,14 +105,8 @@ class Part:
         """Return the outcome, and what is compared of it: residuals of times, or these cut."""
         n_classes = self.about["n_classes"]
         classes = DecisionClasses(self.decision_codes, list(range(n_classes)), "classes")
-        if self.survival is not None:
-            return self.survival, classes if len(classes.codes) else self.survival.compared(strata, None)
-        found = classes if self.numbers is None else self.numbers
-        return found, found
-
-    def _has_numbers(self, n_samples: int) -> bool:
-        assert self.numbers is not None
-        return self.numbers.scores.shape == (n_samples,) and len(self.decision_codes) == 0
+        outcome = self.given or classes
+        return outcome, classes if len(classes.codes) else outcome.compared(strata)
 
     def _dimensions_of_runs(self) -> list[int]:
         """Return what the runs should be of: comparison by comparison, all dimensions that the settings ask for."""
@@ -131,9 +121,20 @@ class Part:
 
 _FORMAT = FileFormat(
     name="part",
-    version=3,
+    version=4,
     root=Part,
-    types=(Shard, SearchedRun, MaxGains, ScoreTests, ProductMaxima, Covariates, Survival, NumberOutcome, ResidualModel),
+    types=(
+        Shard,
+        SearchedRun,
+        MaxGains,
+        ScoreTests,
+        ProductMaxima,
+        Covariates,
+        Survival,
+        NumberOutcome,
+        OrderedClasses,
+        ResidualModel,
+    ),
     in_words="part of interplay",
     advice=": search this shard again",
 )

@@ -24,8 +24,6 @@ from interplay.base.jobs import resolve_n_jobs
 from interplay.base.progress import Progress
 from interplay.data.codes.coded import CodedStudy
 from interplay.data.study.design import Design, Groups, Strata
-from interplay.data.study.outcomes.numbers import NumberOutcome
-from interplay.data.study.outcomes.times import Survival
 from interplay.data.study.study import Study
 from interplay.data.study.subsets import ColumnSubset
 from interplay.data.study.table import Table, as_table
@@ -117,8 +115,7 @@ def search_shard(
         group_codes=none if study.groups is None else study.groups.codes,
         runs=found.runs,
         covariates=study.design.covariates,
-        survival=None if study.outcome.is_target else cast("Survival", study.outcome),
-        numbers=cast("NumberOutcome", study.outcome) if study.outcome.is_target and not study.compared.labels else None,
+        given=None if study.outcome.is_target and study.compared.labels else cast(Any, study.outcome),
         offset=study.design.offset,
     )
 

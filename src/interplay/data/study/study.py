@@ -24,6 +24,7 @@ from interplay.data.study.outcomes.numbers import (
     note_on_counts,
     number_outcome,
 )
+from interplay.data.study.outcomes.ordered import ordered_classes
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import ClassTarget, Target
 from interplay.data.study.outcomes.times import make_survival, split_survival, warn_of_censoring
@@ -92,7 +93,7 @@ class Study:
     @cached_property
     def model(self) -> FullModel | None:
         """The model of times, covariates and offset, which has the last word; None without any of these."""
-        if self.outcome.is_target and not self.design.adjusts:
+        if not self.outcome.needs_model and not self.design.adjusts:
             return None
         return FullModel.of(self.outcome, self.design)
 
@@ -218,6 +219,10 @@ def make_study(
         compared = outcome.compared(strata, decision_divisions, decision=decision)
     elif y is None and not needs_outcome:
         outcome = compared = one_class(n_samples)
+    elif decision_divisions is None and (
+        ordered := ordered_classes(y, n_samples=n_samples, decision=decision, strata=strata)
+    ):
+        outcome = compared = ordered
     elif decision_divisions is None and is_number(y, decision):
         outcome = compared = number_outcome(decision_numbers(y, n_samples=n_samples), strata, scale=scale)
         note = note_on_counts(compared.values, decision)

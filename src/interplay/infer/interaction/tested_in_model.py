@@ -11,7 +11,6 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
-from interplay.data.study.outcomes.times import Survival
 from interplay.infer.interaction.beside_test import nested_models
 from interplay.infer.interaction.model_test import ModelTest, model_test
 from interplay.infer.interaction.tuple_tests import METHODS, TupleTests
@@ -101,7 +100,7 @@ def with_model_tests(
     found : sequence of ModelTest
         One for each tuple.
     alone : callable
-        Returns the log hazard ratios of members by themselves, (n, k); called for times.
+        Returns the effects of members by themselves, (n, k); called where residuals are searched in any case.
     n_discretizations : int
         p-values are multiplied by it.
     """
@@ -125,10 +124,11 @@ def with_model_tests(
     if tested.words.counts_classes:
         # Excess risks of counts are not those given covariates.
         return replace(tested, **common, reri=unknown, reri_low=unknown, reri_high=unknown)
-    if isinstance(model.outcome, Survival):
-        # Differences of mean residuals are no log hazard ratios.
+    if model.outcome.words is not tested.words:
+        # Differences of mean scores are no effects in the model.
         none = {"cell_effect": unknown, "cell_low": unknown, "cell_high": unknown}
-        return tested.of_other_kind("times", **common, **robust, **none, estimate_alone=alone(tested))
+        kind = model.outcome.words.kind
+        return tested.of_other_kind(kind, **common, **robust, **none, estimate_alone=alone(tested))
     assert isinstance(outcome, ScoreTarget)
     values, unit = in_unit(outcome.values)
     spread = float(values.std(ddof=1)) if np.isfinite(values).all() else np.nan
@@ -137,10 +137,10 @@ def with_model_tests(
     return replace(tested, **common | robust | of_numbers, df_residual=df_residual)
 
 
-def hazards_alone(
+def effects_alone(
     tested: TupleTests, model: FullModel, n_levels: Callable[[int], int], levels_of: Callable[[int, int], IntArray]
 ) -> FloatArray:
-    """Return the log hazard ratio of each member of two levels by itself, (n, k), in samples that have a level.
+    """Return the effect of each member of two levels by itself in the model, (n, k), in samples that have a level.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.text import printable, tuples_in_words
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
+from interplay.data.study.outcomes.words import tests_in_words
 from interplay.infer.interaction.smooth_test import OTHER_SCALE_SHARE
 from interplay.infer.tagging import EXPLAINED
 from interplay.show.plots.why import share_around
@@ -159,7 +160,7 @@ def _full_model(result: Interactions) -> str:
     """Describe the tests with covariates, an offset or times."""
     model = result.record.model
     about = model_in_words(result.record).removesuffix(f" ({model} model)")
-    ratio = "F tests of linear models" if model == "linear" else f"likelihood ratios of {model} models"
+    ratio = tests_in_words(model)[1]
     method = result.asked.p_adjust
     adjusted = f", adjusted for {counted(result.n_tests, 'test')} by {ADJUSTMENTS[method]}" if method != "none" else ""
     if result.is_permuted:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from interplay.base.text import tuples_in_words
+from interplay.base.text import printable, tuples_in_words
 from interplay.show.report.about import target_of
 from interplay.show.report.numbers import short
 
@@ -41,6 +41,7 @@ def filled(selection: Selection, words: str) -> str:
     return words.format(
         sizes=sizes_in_words(selection.class_sizes, "classes"),
         n_events=events and events.n_events,
+        order=" < ".join(map(printable, selection.record.outcome.order)),
         middle=f" (median {quartiles[2]:.4g}, quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})" if quartiles else "",
         compared="standardised values" if is_of_values else f"normal scores of the ranks{within}",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interplay.data.study.outcomes.words import tests_in_words
 from interplay.show.results.summary_words import model_in_words
 
 if TYPE_CHECKING:
@@ -73,13 +74,8 @@ def model_methods(selection: Selection) -> list[str]:
     model = selection.record.model
     if not model:
         return []
-    residuals = {
-        "linear": "residuals of a linear model of the outcome's normal scores",
-        "logistic": "residuals of a logistic model, class minus probability,",
-        "Cox": "martingale residuals of Cox's proportional hazards model",
-    }[model]
+    residuals, ratio = tests_in_words(model)
     about = model_in_words(selection.record)
-    ratio = "F tests of linear models" if model == "linear" else f"likelihood ratios of {model} models"
     return [
         f"The search compared {residuals}{f' given {about}' if about else ''}. Single variables were tested by score "
         "tests of the model, in which variables lose the part that its columns explain.",

@@ -25,7 +25,7 @@ def is_selection(selection: Selection) -> bool:
     return (
         _are_typed(selection)
         and have_types(selection.settings, {"n_contrast": int, "fit": str, "multiclass": str})
-        and (selection.asked.decision == "number") == all(not run.class_labels for run in selection.runs)
+        and (selection.asked.decision in ("classes", "continuous")) == any(run.class_labels for run in selection.runs)
         and n_runs > 0
         and np.array_equal(np.sort(selection.ranked), np.flatnonzero(selection.is_relevant))
         and _are_of_dimensions(selection)

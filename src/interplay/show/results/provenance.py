@@ -15,6 +15,7 @@ from interplay.data.codes.coder import MISSING_CHOICES
 from interplay.data.study.comparisons import MULTICLASS_CHOICES
 from interplay.data.study.outcomes.classes import DECISION_CHOICES
 from interplay.data.study.outcomes.numbers import SCALE_CHOICES
+from interplay.data.study.outcomes.words import CLASSES, NUMBERS, TIMES, WORDS, Words
 from interplay.files.types import Check
 from interplay.infer.null_fit import FITS
 from interplay.infer.p_values import ADJUST_METHODS
@@ -61,8 +62,10 @@ class Settings(_Entries):
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers(_Entries):
-    """An outcome of numbers: minimum, quartiles and maximum; a note where whole numbers are no classes."""
+    """An outcome compared by scores: minimum, quartiles and maximum of numbers; ordered classes, the lowest first."""
 
+    kind: Annotated[str, Check(among=tuple(WORDS))] = NUMBERS.kind
+    order: list[str] = field(default_factory=list)
     quartiles: list[float] = field(default_factory=list)
     note: str = ""
 
@@ -140,6 +143,10 @@ class Provenance(_Entries):
     #: Of a replication: the entries of the search, and how its p-values were adjusted.
     found_in: dict[str, Any] | None = None
     p_adjust: str | None = None
+
+    def words(self, class_sizes: Mapping[str, int]) -> Words:
+        """Return the words of an outcome that is compared by classes, if there are any, else of its kind."""
+        return CLASSES if class_sizes else WORDS[self.outcome.kind] if self.survival is None else TIMES
 
     def is_consistent(self) -> bool:
         """Say whether the version is there, and missing values became what summaries know."""

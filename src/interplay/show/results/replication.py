@@ -20,7 +20,8 @@ from interplay.data.study.design import Design, Strata, make_groups, make_offset
 from interplay.data.study.named_columns import take_named
 from interplay.data.study.outcomes.classes import DecisionClasses, one_class
 from interplay.data.study.outcomes.event_values import named_event
-from interplay.data.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
+from interplay.data.study.outcomes.numbers import NumberOutcome
+from interplay.data.study.outcomes.ordered import OrderedClasses, scored_again
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 from interplay.data.study.outcomes.times import Survival, make_survival, split_survival
@@ -31,7 +32,7 @@ from interplay.infer.interaction.proportional_fit import fit_null_model
 from interplay.infer.interaction.table_tests import tested_tables
 from interplay.infer.interaction.tested_in_model import (
     TupleSamples,
-    hazards_alone,
+    effects_alone,
     tuple_in_model,
     with_model_tests,
 )
@@ -149,12 +150,14 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
     )
 
 
-def outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | None) -> DecisionClasses | NumberOutcome:
+def outcome_of(
+    first: Interactions, y: Any, n_samples: int, strata: Strata | None
+) -> DecisionClasses | NumberOutcome | OrderedClasses:
     """Return the outcome of new samples: cut as the first ones, or numbers on the same scale."""
-    if first.scale is None:
+    if first.words.counts_classes:
         return first.outcome.classes(y, n_samples=n_samples)
-    is_number(y, "number")  # refuses labels
-    return number_outcome(decision_numbers(y, n_samples=n_samples), strata, scale=first.scale)
+    order = first.record.outcome.order
+    return scored_again(y, n_samples=n_samples, strata=strata, scale=first.asked.scale, order=order)
 
 
 def _as_first(first: Interactions, study: Study) -> Study:
@@ -173,8 +176,7 @@ def _test_all(
     # Of times the cells have residuals of the model, as in a search.
     outcome = model.residuals() if model is not None and first.words.has_curves else study.compared
     omit = first.omits_missing
-    kind = outcome.words.kind
-    parts = [TupleTests.none(kind, first.dimensions)]
+    parts = [TupleTests.none(outcome.words_of_cells.kind, first.dimensions)]
     by_model: list[ModelTest] = []
     curves: dict[int, SurvivalCurves] = {}
     kept: list[TupleCounts | None] = []
@@ -212,7 +214,7 @@ def _test_all(
     tests = TupleTests.joined(parts)
     if model is None:
         return tests, kept, curves
-    alone = partial(hazards_alone, model=model, n_levels=n_levels, levels_of=levels_of)
+    alone = partial(effects_alone, model=model, n_levels=n_levels, levels_of=levels_of)
     return with_model_tests(tests, by_model, model, outcome, alone), kept, curves
 
 

@@ -13,7 +13,7 @@ from interplay.base.arguments import NEW_SAMPLES, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_int, shown
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
-from interplay.data.study.outcomes.words import Words, words_of
+from interplay.data.study.outcomes.words import Words
 from interplay.files.types import Check
 from interplay.infer.arms import (
     ArmPValues,
@@ -148,7 +148,7 @@ class Selection(Result):
     @property
     def words(self) -> Words:
         """What tables and reports say of this kind of outcome."""
-        return words_of(self.class_sizes, has_times=self.has_times)
+        return self.record.words(self.class_sizes)
 
     @property
     def gains(self) -> MaxGains:

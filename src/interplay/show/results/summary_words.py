@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from interplay.base.text import printable
-from interplay.data.study.outcomes.words import words_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,11 +86,12 @@ def model_in_words(record: Provenance) -> str:
 def outcome_in_words(result: Selection | Interactions) -> str:
     """Return the outcome in one line: its classes and their sizes, or the middle of its numbers."""
     quartiles, events = result.record.outcome.quartiles, result.record.survival
-    return words_of(result.class_sizes, has_times=result.has_times).outcome.format(
+    return result.words.outcome.format(
         classes=classes_in_words(result.class_sizes),
         n_events=events and events.n_events,
         middle=f", median {quartiles[2]:.4g} (quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})" if quartiles else "",
         scale=result.asked.scale or "ranks",
+        order=" < ".join(map(printable, result.record.outcome.order)),
     )
 
 

@@ -17,7 +17,7 @@ from interplay.data.models.linear import cell_columns
 from interplay.data.study.design import in_order
 from interplay.data.study.outcomes import targets
 from interplay.data.study.outcomes.classes import DecisionClasses
-from interplay.data.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
+from interplay.data.study.outcomes.ordered import scored_again
 from interplay.data.study.outcomes.times import Survival
 from interplay.data.study.study import Study
 from interplay.infer.arms import arm_names, arm_of_tuples, found_in_words
@@ -198,7 +198,7 @@ class _New:
         }
         if study.groups is not None and study.model is not None:
             known = study.model_record()
-            what = next((name for name in _KNOWN if name in known and study.outcome.is_target), "times")
+            what = next((name for name in _KNOWN if name in known), study.outcome.words.kind)
             raise ValueError(f"groups do not go with {what} in a replication: leave one of them out")
         outcome = study.compared
         if isinstance(outcome, targets.ScoreTarget):
@@ -212,12 +212,10 @@ class _New:
         if not study.outcome.is_target:
             times = cast("Survival", study.outcome)
             return study.of_outcome(times, times.compared(study.strata, None))
-        outcome: DecisionClasses | NumberOutcome
-        if selection.settings["decision"] == "number":
-            is_number(study.y, "number")  # refuses labels
-            values = decision_numbers(study.y, n_samples=n)
-            outcome = number_outcome(values, study.strata, scale=selection.settings.get("scale") or "ranks")
-            return study.of_outcome(outcome, outcome)
+        if not selection.words.counts_classes:
+            order = selection.record.outcome.order
+            scored = scored_again(study.y, n_samples=n, strata=study.strata, scale=selection.asked.scale, order=order)
+            return study.of_outcome(scored, scored)
         cuts = next((run.outcome for run in selection.runs if run.outcome is not None), None)
         if selection.settings["decision"] == "continuous" and (cuts is None or not len(cuts.bounds)):
             raise ValueError("this selection does not know where its outcome was cut: it cannot be tested again")

@@ -25,7 +25,7 @@ from interplay.data.study.outcomes.outcome import Coefficients, Fits, Fitted, Ou
 from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 from interplay.data.study.rank_thresholds import even_ranks
 
-DECISION_CHOICES = ("auto", "classes", "number", "continuous")
+DECISION_CHOICES = ("auto", "classes", "number", "ordered", "continuous")
 
 #: Under "auto", whole numbers with more distinct values than this are continuous.
 MAX_AUTO_CLASSES = 20

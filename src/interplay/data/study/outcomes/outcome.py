@@ -10,7 +10,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.tails import log_chi2_tail
 from interplay.data.study.design import Design, Strata
-from interplay.data.study.outcomes.targets import ResidualModel, ScoreTarget, Target
+from interplay.data.study.outcomes.targets import ClassTarget, ResidualModel, ScoreTarget, Target
 from interplay.data.study.outcomes.words import Words
 
 #: A coefficient with a larger standard error has no finite estimate.
@@ -142,6 +142,9 @@ class Outcome(ABC):
     #: Whether the outcome is a target as it is, to be shown and counted, or only its residuals are.
     is_target: ClassVar[bool] = True
 
+    #: Whether residuals of its model are searched, and the model has the last word, also without covariates.
+    needs_model: ClassVar[bool] = False
+
     #: What a test needs enough of: "samples", or "events" of times.
     counted: ClassVar[str] = "samples"
 
@@ -159,6 +162,11 @@ class Outcome(ABC):
         self, rows: IntArray, y: Any, strata: Strata | None, compared: Target
     ) -> tuple[Any, Outcome, Target]:
         """Return y, the outcome and what is compared of some samples; numbers are cut or ranked anew."""
+
+    def compared(self, strata: Strata | None, divisions: int | None = None) -> Target:
+        """Return what is compared without covariates: the outcome as it is, or residuals, which may be cut."""
+        assert isinstance(self, ClassTarget | ScoreTarget)
+        return self
 
     def as_compared(self, compared: Target) -> Outcome:
         """Return the outcome of a comparison: of two classes, say."""

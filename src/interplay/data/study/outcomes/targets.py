@@ -49,6 +49,8 @@ class ClassTarget:
     kind: str = "classes"
     are_ordered: ClassVar[bool] = False
     words: ClassVar[Words] = CLASSES
+    #: The words of tests of its cells without a model.
+    words_of_cells: ClassVar[Words] = CLASSES
 
     @property
     def n_classes(self) -> int:
@@ -186,6 +188,11 @@ class ScoreTarget:
     df: ClassVar[int] = 1
     are_ordered: ClassVar[bool] = True
     words: ClassVar[Words] = NUMBERS
+    words_of_cells: ClassVar[Words] = NUMBERS
+
+    def is_of(self, n_samples: int) -> bool:
+        """Say whether all arrays have one value per sample: a file may say anything."""
+        return self.values.shape == self.scores.shape == (n_samples,)
 
     @property
     def labels(self) -> list[Any]:

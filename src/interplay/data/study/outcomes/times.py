@@ -77,6 +77,7 @@ class Survival(Outcome):
     model_name: ClassVar[str] = "Cox"
     counted: ClassVar[str] = "events"
     is_target: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = True
     words: ClassVar[Words] = TIMES
 
     @property
@@ -128,7 +129,7 @@ class Survival(Outcome):
         divisions = len(compared.labels) - 1 if compared.labels else None
         return times.martingale_residuals(), times, times.compared(strata, divisions)
 
-    def compared(self, strata: Strata | None, divisions: int | None, *, decision: str = "auto") -> Target:
+    def compared(self, strata: Strata | None, divisions: int | None = None, *, decision: str = "auto") -> Target:
         """Return the residuals of a model without covariates, as they are or cut by rank."""
         if divisions is not None:
             return survival_classes(self, decision=decision, decision_divisions=divisions)

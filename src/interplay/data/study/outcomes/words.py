@@ -5,7 +5,6 @@ Texts in braces are filled in by whoever shows them; what is filled in is never 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -51,6 +50,8 @@ class Words:
         Whether a tuple has to be significant with robust variances, too.
     model, model_of_many : str
         The model that has an interaction, or not; with more than two classes.
+    residuals, ratios : str
+        The residuals of the model, which are searched, and its tests; likelihood ratios if not given.
     other_link : str
         Where tuples beside smooth effects have to be significant as well.
     hypothesis, hypothesis_of_products, ranked, p_values : str
@@ -93,6 +94,8 @@ class Words:
     scale_column: str = ""
     model: str
     model_of_many: str = ""
+    residuals: str
+    ratios: str = ""
     other_link: str = ""
     hypothesis: str = ""
     hypothesis_of_products: str = ""
@@ -139,6 +142,7 @@ CLASSES = Words(
     scales="log odds and risks",
     scale_column="reri",
     model="logistic",
+    residuals="residuals of a logistic model, class minus probability,",
     model_of_many="multinomial",
     other_link="with probits in place of log odds",
     hypothesis="The null hypothesis of a tuple is the log-linear model that contains all terms of proper subsets of "
@@ -182,6 +186,8 @@ NUMBERS = Words(
     scales="{scale} and {other}",
     scale_column="p_other_scale",
     model="linear",
+    residuals="residuals of a linear model of the outcome's normal scores",
+    ratios="F tests of linear models",
     other_link="on the values of the outcome",
     hypothesis="The outcome is a number, compared by {scores}. The null hypothesis of a tuple is that the means of its "
     "cells are sums of functions of proper subsets of its members; it is tested by F. Cells of fewer than {fewest} "
@@ -222,6 +228,7 @@ TIMES = Words(
     "with robust variances (p_robust, Lin and Wei): hazards that are not proportional, or cells with few events, may "
     "be all there is.",
     model="Cox",
+    residuals="martingale residuals of Cox's proportional hazards model",
     cell="mean residual",
     cell_change="log hazard changes",
     cell_caption="mean residual (events seen minus expected), and its quartiles",
@@ -233,10 +240,49 @@ TIMES = Words(
 )
 
 
-def words_of(class_sizes: Mapping[str, int], *, has_times: bool) -> Words:
-    """Return the words of an outcome that is compared by classes, if there are any, else by times or numbers."""
-    return CLASSES if class_sizes else TIMES if has_times else NUMBERS
+ORDERED = Words(
+    kind="ordered",
+    columns=(),
+    effect="log_or",
+    effect_short="log odds ratio of a higher class",
+    effect_in_words="log odds ratio of the interaction",
+    product_in_words="log odds ratio of the interaction",
+    effect_head="log odds ratio",
+    effect_first="log odds, first",
+    together="odds ratio of the interaction",
+    in_cell="",
+    has_cell_effects=False,
+    beside=(),
+    of_independent=(),
+    model="proportional-odds",
+    residuals="score residuals of a proportional-odds model",
+    hypothesis="The outcome has ordered classes. The null hypothesis of a tuple is that log odds of a higher class, "
+    "alike at every threshold, are sums of functions of proper subsets of its members",
+    p_values="{adjustment} Each tuple that the screen of residuals left was tested by the likelihood ratio of two "
+    "proportional-odds models.",
+    cell="mean class",
+    cell_change="log odds of a higher class change",
+    cell_caption="mean of {name}, its classes counted from 0, and quartiles",
+    extremes="The mean class of {name} is {high:.3g} where {where}, and {low:.3g} where {there} (counted from 0).",
+    boxes="mean class of the outcome, counted from 0",
+    boxes_in_model="mean class of the outcome, counted from 0, not adjusted",
+    outcome="outcome in ordered classes: {order}",
+    outcome_said="the outcome has ordered classes ({order})",
+    outcome_in_methods="had ordered classes ({order})",
+)
 
 
 #: The words of each kind of outcome, by its name.
-WORDS = {words.kind: words for words in (CLASSES, NUMBERS, TIMES)}
+WORDS = {words.kind: words for words in (CLASSES, NUMBERS, TIMES, ORDERED)}
+
+
+def tests_in_words(model: str) -> tuple[str, str]:
+    """Return the residuals of a model, and its tests.
+
+    Examples
+    --------
+    >>> tests_in_words("Cox")
+    ("martingale residuals of Cox's proportional hazards model", 'likelihood ratios of Cox models')
+    """
+    words = next((words for words in WORDS.values() if words.model == model), CLASSES)
+    return words.residuals, words.ratios or f"likelihood ratios of {model} models"
