@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -98,6 +98,10 @@ class Unit(NamedTuple):
     columns: FloatArray
     further: FloatArray | None = None
 
+    def changed(self, change: Callable[[FloatArray], FloatArray]) -> Unit:
+        """Return the unit with other columns in the place of `columns` and `further`, made in this order."""
+        return Unit(self.members, change(self.columns), None if self.further is None else change(self.further))
+
 
 class Listed(NamedTuple):
     """A unit of the short list, and ln p of it given all others."""
@@ -153,26 +157,53 @@ def choose_short_list(
     >>> sorted(each.unit.members for each in found)
     [(0,), (2,)]
     """
-    codes = np.zeros(targets.shape[1], dtype=np.int64) if strata is None else strata
-    given = np.empty((0, targets.shape[1])) if always is None else always
-    study = _Study(centred_within(targets, codes), codes, given, beside)
+    n_samples = targets.shape[1]
+    codes = np.zeros(n_samples, dtype=np.int64) if strata is None else strata
+
+    def centred(units: Sequence[Unit]) -> list[Unit]:
+        return [unit.changed(lambda rows: centred_within(rows, codes)) for unit in units]
+
+    def centred_beside(members: tuple[int, ...], variables: Sequence[int]) -> FloatArray:
+        assert beside is not None
+        return centred_within(beside(members, variables), codes)
+
+    study = _Study(
+        targets=centred_within(targets, codes),
+        always=centred_within(np.empty((0, n_samples)) if always is None else always, codes),
+        beside=None if beside is None else centred_beside,
+        n_free=n_samples - int(codes.max(initial=0)) - 1,
+        most=int(min(_MAX_SHARE * n_samples, _MAX_COLUMNS)),
+        most_given=int(min(_MAX_GIVEN_SHARE * n_samples, _MAX_GIVEN)),
+    )
     share = level / 2 if tuples else level
     n_tuples = sum(math.comb(len(singles), size) for size in {len(unit.members) for unit in tuples})
     bars = [math.log(share / max(n, 1)) for n in (len(singles), max(n_tuples, len(tuples)))]
-    chosen = study.forward([], list(singles), bars[0], alternatives or {})
-    chosen = study.forward(chosen, list(tuples), bars[1], {})
+    others = {v: centred(some) for v, some in (alternatives or {}).items()}
+    chosen = study.forward([], centred(singles), bars[0], others)
+    chosen = study.forward(chosen, centred(tuples), bars[1], {})
     return study.pruned(chosen, *bars)
 
 
+@dataclass(frozen=True, eq=False)
 class _Study:
-    """Tests of units given others, in one set of samples."""
+    """Tests of units given others, in one set of samples; all rows are centred.
 
-    def __init__(self, targets: FloatArray, codes: IntArray, always: FloatArray, beside: Beside | None) -> None:
-        self.targets, self.codes, self.beside = targets, codes, beside
-        self.always = centred_within(always, codes)
-        self.n_free = targets.shape[1] - int(codes.max(initial=0)) - 1
-        self.most = int(min(_MAX_SHARE * targets.shape[1], _MAX_COLUMNS))
-        self.most_given = int(min(_MAX_GIVEN_SHARE * targets.shape[1], _MAX_GIVEN))
+    Attributes
+    ----------
+    targets, always : (n_rows, n_samples) float64
+    beside : callable, optional
+    n_free : int
+        Dimensions of centred rows.
+    most, most_given : int
+        Columns of chosen units, and of them with further ones.
+    """
+
+    targets: FloatArray
+    always: FloatArray
+    beside: Beside | None
+    n_free: int
+    most: int
+    most_given: int
 
     def forward(
         self, chosen: list[Unit], left: list[Unit], bar: float, alternatives: Mapping[int, Sequence[Unit]]
@@ -195,9 +226,7 @@ class _Study:
         A variable is not dropped before the tuples that it is a member of, which are tested given it.
         """
         while chosen:
-            log_p = [
-                self.log_p_of([unit], chosen[:place] + chosen[place + 1 :])[0] for place, unit in enumerate(chosen)
-            ]
+            log_p = self._given_others(chosen)
             bars = [bar_of_single if len(unit.members) == 1 else bar_of_tuple for unit in chosen]
             inside = {v for unit in chosen if len(unit.members) > 1 for v in unit.members}
             stays = [len(unit.members) == 1 and unit.members[0] in inside for unit in chosen]
@@ -208,34 +237,65 @@ class _Study:
             chosen = chosen[:worst] + chosen[worst + 1 :]
         return []
 
+    def _given_others(self, chosen: list[Unit]) -> list[float]:
+        """Return ln p of each unit given all others.
+
+        All rows lie in a space of as many dimensions as there are rows, mostly far fewer than samples. Their
+        coordinates there are the triangle of a QR decomposition, and have the products of the rows.
+        """
+        tuples = [(place, unit) for place, unit in enumerate(chosen) if len(unit.members) > 1]
+        near: dict[tuple[int, ...], FloatArray] = {}
+        if self.beside is not None:
+            near = {unit.members: self.beside(unit.members, _variables_of(_without(chosen, at))) for at, unit in tuples}
+        parts = [self.targets, self.always, *near.values()]
+        parts += [rows for unit in chosen for rows in (unit.columns, unit.further) if rows is not None]
+        study = self
+        if 2 * sum(map(len, parts)) < self.targets.shape[1]:
+            triangle = np.asarray(np.linalg.qr(np.vstack(parts).T, mode="r"))
+            coordinates = iter(np.split(triangle.T, np.cumsum([len(part) for part in parts])[:-1]))
+            targets, always = next(coordinates), next(coordinates)
+            near = {members: next(coordinates) for members in near}
+            study = replace(self, targets=targets, always=always)
+            chosen = [unit.changed(lambda _: next(coordinates)) for unit in chosen]
+        study = replace(study, beside=None if self.beside is None else lambda members, _: near[members])
+        return [study.log_p_of([unit], _without(chosen, place))[0] for place, unit in enumerate(chosen)]
+
     def log_p_of(self, units: list[Unit], chosen: list[Unit]) -> list[float]:
         """Return ln p of units given others, and, of tuples, given the columns beside them."""
         basis = orthonormal(self._given(chosen))
         targets = orthonormal(beyond(self.targets, basis))
-        variables = list(dict.fromkeys(v for unit in chosen for v in unit.members))
+        variables = _variables_of(chosen)
         found = []
         for unit in units:
             if len(unit.members) == 1 or self.beside is None:
                 found.append(self._log_p(unit, basis, targets))
                 continue
-            more = orthonormal(beyond(centred_within(self.beside(unit.members, variables), self.codes), basis))
+            more = orthonormal(beyond(self.beside(unit.members, variables), basis))
             wider = np.vstack([basis, more])
             found.append(self._log_p(unit, wider, orthonormal(beyond(targets, more))))
         return found
 
     def _given(self, chosen: list[Unit]) -> FloatArray:
         """Return the columns of chosen units, and further ones while there is room."""
-        columns = [self.always, *(centred_within(unit.columns, self.codes) for unit in chosen)]
+        columns = [self.always, *(unit.columns for unit in chosen)]
         room = self.most_given - sum(map(len, columns))
         for unit in chosen:
             if unit.further is not None and len(unit.further) <= room:
-                columns.append(centred_within(unit.further, self.codes))
+                columns.append(unit.further)
                 room -= len(unit.further)
         return np.vstack(columns)
 
     def _log_p(self, unit: Unit, basis: FloatArray, targets: FloatArray) -> float:
-        added = orthonormal(beyond(centred_within(unit.columns, self.codes), basis))
+        added = orthonormal(beyond(unit.columns, basis))
         return pillai_log_p(targets @ added.T, self.n_free - len(basis))
+
+
+def _without(units: list[Unit], place: int) -> list[Unit]:
+    return units[:place] + units[place + 1 :]
+
+
+def _variables_of(units: Sequence[Unit]) -> list[int]:
+    return list(dict.fromkeys(v for unit in units for v in unit.members))
 
 
 def pillai_log_p(products: FloatArray, n_free: int) -> float:
