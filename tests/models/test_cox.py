@@ -13,9 +13,9 @@ from interplay.data.models.cox import (
     fit_cox,
     fit_in_risk_sets,
     martingale_residuals,
-    most_cell_ratios,
     sandwich_covariance,
 )
+from interplay.data.models.cox_cells import fit_cells
 from interplay.data.models.risk_sets import RiskSets, cells_of
 
 
@@ -249,28 +249,33 @@ def test_many_strata():
     assert fit.log_likelihood == pytest.approx(expected.llf)
 
 
+@pytest.mark.parametrize("entered", [False, True])
 @pytest.mark.parametrize("levels", [(2, 2), (3, 3), (2, 2, 2)])
-def test_bounds_of_many_tables_are_their_likelihood_ratios_or_unknown(levels):
+def test_models_of_many_tables_are_those_of_each(levels, entered):
     rng = np.random.default_rng(len(levels))
     n = 300
-    codes = [rng.integers(0, size, (40, n)) for size in levels]
-    time, event = np.round(rng.exponential(size=n), 2), rng.random(n) < 0.6
-    sets, cells = RiskSets(time, event), np.ravel_multi_index(codes, levels)
+    codes = [rng.integers(0, size, (20, n)) for size in levels]
+    time, event = 0.01 + np.round(rng.exponential(size=n), 2), rng.random(n) < 0.6
+    sets = RiskSets(time, event, entry=time * rng.random(n) - 0.1 if entered else None)
+    cells = np.ravel_multi_index(codes, levels)
     each = [np.eye(size)[:, 1:] for size in levels]
     smaller = np.hstack([np.kron(each[0], np.ones((levels[1], 1))), np.kron(np.ones((levels[0], 1)), each[1])])
     smaller = np.kron(smaller, np.ones((int(np.prod(levels[2:])), 1)))
-    larger = np.eye(int(np.prod(levels)))[:, 1:]
-    found = most_cell_ratios(sets, cells, smaller, larger)
-    exact = [
-        2 * (fit_in_risk_sets(sets, larger[one]).log_likelihood - fit_in_risk_sets(sets, smaller[one]).log_likelihood)
-        for one in cells
-    ]
-    assert np.isfinite(found).mean() > 0.9
-    assert (found >= np.array(exact) - 1e-7).all()
-    np.testing.assert_allclose(found[np.isfinite(found)], np.array(exact)[np.isfinite(found)], atol=1e-3)
+    found = fit_cells(sets, cells, smaller)
+    assert found.is_known.mean() > 0.9
+    for place in np.flatnonzero(found.is_known):
+        larger = np.eye(int(np.prod(levels)))[cells[place]][:, 1:]
+        less, more = fit_in_risk_sets(sets, smaller[cells[place]]), fit_in_risk_sets(sets, larger)
+        assert found.chi2[place] == pytest.approx(2 * (more.log_likelihood - less.log_likelihood), abs=1e-7)
+        assert found.log_hazard[place, 1:] == pytest.approx(more.coefficients, abs=1e-5)
+        assert found.covariance[place, 1:, 1:] == pytest.approx(more.covariance, rel=1e-4, abs=1e-7)
+        robust = sandwich_covariance(sets, larger, more)
+        assert found.robust[place, 1:, 1:] == pytest.approx(robust, rel=1e-4, abs=1e-6)
 
 
-def test_tables_with_a_cell_without_events_have_no_bound():
+def test_tables_with_a_cell_without_events_are_left_to_fits_of_their_own():
     time, cells = np.arange(1.0, 41.0), np.arange(40)[np.newaxis] % 4
     event = (cells[0] > 0) & (time > 3)
-    assert np.isinf(most_cell_ratios(RiskSets(time, event), cells, np.eye(4)[:, 1:3], np.eye(4)[:, 1:])).all()
+    found = fit_cells(RiskSets(time, event), cells, np.eye(4)[:, 1:3])
+    assert not found.is_known.any()
+    assert np.isnan(found.chi2).all()

@@ -15,7 +15,7 @@ from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
 from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison
-from interplay.infer.interaction.model_test import ModelTest
+from interplay.infer.interaction.model_test import ModelTest, models_of_cells
 from interplay.infer.interaction.null_model import null_design
 from interplay.infer.interaction.tested_in_model import effects_alone, tuple_in_model, with_model_tests
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
@@ -25,11 +25,8 @@ from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 _TIMES_MORE, _TIMES_MORE_OF_SMALL, _SMALL = 3.0, 20.0, 0.01
 _USUAL_P, _USUAL_TUPLES = 1e-3, 1000.0
 
-#: Tuples of more cells have no bounds; and numbers in memory at once, of cells by samples.
+#: Tuples of more cells are tested one by one; and numbers in memory at once, of cells by samples.
 _MAX_CELLS, _AT_ONCE = 32, 1 << 22
-
-#: A tuple is tested where its ln p may be below the bar by its bound, within rounding.
-_SLACK = 1e-6
 
 
 def screen_cap(cap: float, n_tests: int) -> float:
@@ -78,25 +75,26 @@ def in_model(
 
         return effects_alone(kept, model, lambda v: int(n_levels[v]), levels_of)
 
-    rows = np.arange(len(tested))
-    if bar < 0 and coding == "levels":
-        rows = rows[_may_reach(bar, tested, coded, n_levels, has_gaps=coded.has_missing_level & omit_missing)]
-    tests = zip(rows.tolist(), map_in_threads(test, rows.tolist(), n_threads), strict=True)
-    kept = {row: one for row, one in tests if one.log_p <= bar}
+    tests: dict[int, ModelTest] = {}
+    if coding == "levels" and groups is None:
+        tests = _tested_at_once(bar, tested, coded, n_levels, has_gaps=coded.has_missing_level & omit_missing)
+    rows = [row for row in range(len(tested)) if row not in tests]
+    tests |= dict(zip(rows, map_in_threads(test, rows, n_threads), strict=True))
+    kept = {row: tests[row] for row in range(len(tested)) if tests[row].log_p <= bar}
     tested, found = tested.chosen(np.array(list(kept), dtype=np.int64)), list(kept.values())
     return with_model_tests(tested, found, model, outcome, alone, n_discretizations=n_discretizations)
 
 
-def _may_reach(
+def _tested_at_once(
     bar: float, tested: TupleTests, coded: CodedComparison, n_levels: IntArray, *, has_gaps: BoolArray
-) -> BoolArray:
-    """Say which tuples may have ln p ≤ `bar` in the full model, by bounds for many tuples at once, where there are any.
+) -> dict[int, ModelTest]:
+    """Return the tests, by row, of tuples that the outcome tests many at once: those of all samples, with full tables.
 
-    Few of the tuples that a screen lists are near their bar: 1,063 pairs of 300 times take 3 s one by one.
+    One by one, 1,063 pairs of 300 times take 3 s.
     """
     model, outcome = coded.comparison.model, coded.comparison.outcome
     assert model is not None
-    may_be, everyone = np.ones(len(tested), dtype=np.bool_), np.arange(model.n_samples)
+    found: dict[int, ModelTest] = {}
     whole = np.flatnonzero(~has_gaps[tested.tuples].any(axis=1))
     for places in places_of_each(np.column_stack([tested.discretization, n_levels[tested.tuples]])[whole]):
         rows = whole[places]
@@ -104,16 +102,16 @@ def _may_reach(
         n_cells = math.prod(levels)
         if n_cells > _MAX_CELLS:
             continue
-        smaller, larger = null_design((*levels, 2))[:, 1, 1:], np.eye(n_cells)[:, 1:]
-        size = max(1, _AT_ONCE // (n_cells * len(everyone)))
+        smaller = null_design((*levels, 2))[:, 1, 1:]
+        size = max(1, _AT_ONCE // (n_cells * model.n_samples))
         for some in np.split(rows, range(size, len(rows), size)):
             variables, members = np.unique(tested.tuples[some], return_inverse=True)
             codes = coded.coder.codes_of(d, variables).codes[members.reshape(len(some), -1)].astype(np.int64)
             cells = np.ravel_multi_index(tuple(codes.swapaxes(0, 1)), levels)
             counts = np.stack([(cells == cell).sum(axis=1) for cell in range(n_cells)])
-            ratios = model.outcome.most_ratios(model.design, cells, smaller, larger)
-            # Fewer columns make p smaller: a constant may be among those of the models.
-            df, n_columns = n_cells - 1 - smaller.shape[1], n_cells - 1
-            log_p = [-np.inf if np.isinf(x) else model.outcome.ratio_log_p(x, df, everyone, n_columns) for x in ratios]
-            may_be[some] = (np.array(log_p) <= bar + _SLACK) | (counts.min(axis=0) < outcome.fewest_in_cell)
-    return may_be
+            full = np.flatnonzero(counts.min(axis=0) >= max(outcome.fewest_in_cell, 1))
+            tests = model.outcome.cell_tests(model.design, cells[full], smaller)
+            if tests is None:
+                return {}
+            found |= dict(zip(some[full].tolist(), models_of_cells(tests, levels, bar), strict=True))
+    return {row: one for row, one in found.items() if not np.isnan(one.log_p)}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray, numbered
+from interplay.base.arrays import FloatArray, numbered
 from interplay.data.models.linear import independent_places, largest_likelihood, with_dependent
 from interplay.data.models.risk_sets import CellRiskSets, RiskSets, cells_of
 
@@ -17,14 +17,6 @@ _CONSTANT = 1e-10
 
 #: The log hazard of a sample, relative to the largest of its stratum, is no less.
 _LEAST = -600.0
-
-
-#: Whole steps of Newton's method for many tables at once; a table whose next step would raise its log-likelihood by
-#: more than this is left to a fit of its own.
-_CELL_STEPS, _NEARLY = 6, 1e-4
-
-#: Larger log hazards are those of steps that went astray.
-_MOST = 300.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,17 +91,20 @@ def fit_in_risk_sets(sets: RiskSets, columns: FloatArray, offset: FloatArray | N
     null = cox_log_likelihood(sets, known)
     if not m or not sets.n_events:
         return CoxFit(np.zeros(m), np.full((m, m), np.nan), null, null, known, 0)
-    centred, scale = _comparable(sets, columns)
-    places = independent_places(centred[sets.ever_at_risk])
-    rows = np.ascontiguousarray(centred[:, places].T)
     cells = cells_of(columns) if offset is None and sets.n_strata == 1 else None
     if cells is None:
+        centred, scale = _comparable(sets, columns)
+        places = independent_places(centred[sets.ever_at_risk])
+        rows = np.ascontiguousarray(centred[:, places].T)
         value, found, information = _top(sets, rows, known)
+        log_hazard = known + found @ rows
     else:
-        of_cells = np.ascontiguousarray(rows[:, cells.first])
         in_cells = CellRiskSets(sets, cells.of_sample, len(cells.first))
-        value, found, information = _top(in_cells, of_cells, np.zeros(len(cells.first)))
-    log_hazard = known + found @ rows
+        centred, scale = _comparable(in_cells, columns[cells.first])
+        places = independent_places(centred * np.sqrt(in_cells.n_ever_at_risk)[:, np.newaxis])
+        rows = np.ascontiguousarray(centred[:, places].T)
+        value, found, information = _top(in_cells, rows, np.zeros(len(cells.first)))
+        log_hazard = (found @ rows)[cells.of_sample]
     inverse = np.linalg.pinv(information, hermitian=True)
     of_kept = scale[places]
     coefficients, covariance = with_dependent(found / of_kept, inverse / np.outer(of_kept, of_kept), places, m)
@@ -267,81 +262,20 @@ def _relative(sets: RiskSets | CellRiskSets, log_hazard: FloatArray) -> FloatArr
     return np.maximum(np.where(ever, log_hazard - largest[sets.stratum], 0.0), _LEAST)
 
 
-def _comparable(sets: RiskSets, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _comparable(sets: RiskSets | CellRiskSets, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Centre columns within strata and divide them by their largest value, which is returned; constant ones become 0.
 
     Means and largest values are those of samples that were ever at risk: the others do not count.
     """
-    ever = sets.ever_at_risk
-    stratum = sets.stratum[ever]
-    sizes = np.maximum(np.bincount(stratum, minlength=sets.n_strata), 1)
-    largest = np.abs(columns[ever]).max(axis=0, initial=0.0)
+    counts = sets.n_ever_at_risk
+    ever = counts[:, np.newaxis] > 0
+    sizes = np.maximum(np.bincount(sets.stratum, weights=counts, minlength=sets.n_strata), 1)
+    largest = np.abs(columns).max(axis=0, initial=0.0, where=ever)
     unit = np.where(largest > 0, largest, 1.0)
     scaled = columns / unit
-    sums = [np.bincount(stratum, weights=each, minlength=sets.n_strata) for each in scaled[ever].T]
+    sums = [np.bincount(sets.stratum, weights=counts * each, minlength=sets.n_strata) for each in scaled.T]
     centred = scaled - (np.array(sums) / sizes).T[sets.stratum]
-    spread = np.abs(centred[ever]).max(axis=0, initial=0.0)
+    spread = np.abs(centred).max(axis=0, initial=0.0, where=ever)
     is_constant = spread < _CONSTANT
     spread = np.where(is_constant, 1.0, spread)
     return np.where(is_constant, 0.0, centred / spread), spread * unit
-
-
-def most_cell_ratios(sets: RiskSets, cells: IntArray, smaller: FloatArray, larger: FloatArray) -> FloatArray:
-    """Return upper bounds of likelihood ratios of many tables of cells at once, (n_tables,); inf where none is known.
-
-    Newton's method on all tables together, a few whole steps. Any point of the smaller model bounds its likelihood from
-    below, and the step that is left bounds that of the larger one.
-
-    Parameters
-    ----------
-    sets : RiskSets
-        Of one stratum.
-    cells : (n_tables, n_samples) int64
-        The cell of each sample.
-    smaller, larger : (n_cells, n_columns) float64
-        Columns of the models, by cell.
-
-    Examples
-    --------
-    >>> sets = RiskSets(np.arange(8.0), np.ones(8, dtype=bool))
-    >>> cells = np.array([[0, 0, 1, 0, 1, 1, 0, 1]])
-    >>> most_cell_ratios(sets, cells, np.empty((2, 0)), np.array([[0.0], [1.0]])).round(4).tolist()
-    [0.9455]
-    """
-    n_cells = len(larger)
-    of_cells = (cells[:, np.newaxis] == np.arange(n_cells)[:, np.newaxis]).astype(np.float64)
-    at_risk = sets.at_events(of_cells)
-    events = of_cells[..., sets.samples].sum(axis=-1)
-    lowest = _newton_of_cells(events, at_risk, smaller)[0]
-    highest, left = _newton_of_cells(events, at_risk, larger)
-    known = (left >= 0) & (left < _NEARLY) & (events > 0).all(axis=1)
-    return np.where(known, 2 * (highest + left - lowest), np.inf)
-
-
-def _newton_of_cells(events: FloatArray, at_risk: FloatArray, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return log-likelihoods after a few steps of Newton's method, and by how much the next one should raise them.
-
-    Parameters
-    ----------
-    events : (n_tables, n_cells) float64
-    at_risk : (n_tables, n_cells, n_events) float64
-    columns : (n_cells, n_columns) float64
-    """
-    b = np.zeros((len(events), columns.shape[1]))
-    best, left = np.full(len(events), -np.inf), np.full(len(events), np.inf)
-    for _ in range(_CELL_STEPS):
-        log_hazard = b @ columns.T
-        hazard = np.exp(np.minimum(log_hazard, _MOST))
-        total = np.matmul(hazard[:, np.newaxis], at_risk)[:, 0]
-        value = (events * log_hazard).sum(axis=1) - np.log(total).sum(axis=1)
-        means = hazard[..., np.newaxis] * at_risk / total[:, np.newaxis]
-        expected = means.sum(axis=-1)
-        of_cells = np.einsum("tc,cd->tcd", expected, np.eye(len(columns))) - np.matmul(means, means.mT)
-        gradient = (events - expected) @ columns
-        information = columns.T @ of_cells @ columns + 1e-12 * np.eye(columns.shape[1])
-        step = np.linalg.solve(information, gradient[..., np.newaxis])[..., 0]
-        better = value >= best - 1e-9  # within rounding
-        best = np.maximum(value, best)
-        left = np.where(better, (gradient * step).sum(axis=1), np.inf)
-        b = b + step
-    return best, left

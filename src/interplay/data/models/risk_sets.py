@@ -113,6 +113,11 @@ class RiskSets:
         """Whether a sample was at risk at any event; others say nothing, (n_samples,)."""
         return self._events_to > self._events_from
 
+    @property
+    def n_ever_at_risk(self) -> FloatArray:
+        """1 for a sample that was at risk at any event, else 0: with cells, the samples of a cell, (n_samples,)."""
+        return self.ever_at_risk.astype(np.float64)
+
     def at_events(self, values: FloatArray) -> FloatArray:
         """Return sums over the samples at risk at each event: (…, n_samples) → (…, n_events)."""
         found = self._samples_from(values[..., self._order])[..., self._from]
@@ -215,6 +220,8 @@ class CellRiskSets:
         The cell of each event.
     event : (n_cells,) float64
         Events of each cell.
+    n_ever_at_risk : (n_cells,) float64
+        Samples of each cell that were at risk at any event.
     ever_at_risk : (n_cells,) bool
     stratum : (n_cells,) int64
         0: cells are those of one stratum.
@@ -233,7 +240,10 @@ class CellRiskSets:
         self._at_risk: FloatArray = sets.at_events((cell == np.arange(n_cells)[:, np.newaxis]).astype(np.float64))
         self.samples: IntArray = cell[sets.samples]
         self.event: FloatArray = np.bincount(self.samples, minlength=n_cells).astype(np.float64)
-        self.ever_at_risk: BoolArray = np.bincount(cell[sets.ever_at_risk], minlength=n_cells) > 0
+        self.n_ever_at_risk: FloatArray = np.asarray(
+            np.bincount(cell, weights=sets.n_ever_at_risk, minlength=n_cells), dtype=np.float64
+        )
+        self.ever_at_risk: BoolArray = self.n_ever_at_risk > 0
         self.stratum: IntArray = np.zeros(n_cells, dtype=np.int64)
 
     def at_events(self, values: FloatArray) -> FloatArray:
@@ -265,10 +275,13 @@ def cells_of(columns: FloatArray) -> Cells | None:
     ([0, 1], [0, 1, 0, 0], None)
     """
     # One number for each row, by weights that no two rows of a design share; whether it tells is checked below.
-    weights = np.sqrt(np.arange(2.0, 2.0 + columns.shape[1]))
-    if len(np.unique(columns[:_FIRST_SAMPLES] @ weights)) > _MAX_CELLS:
+    key = columns @ np.sqrt(np.arange(2.0, 2.0 + columns.shape[1]))
+    known, first = np.unique(key[:_FIRST_SAMPLES], return_index=True)
+    if len(known) > _MAX_CELLS:
         return None
-    _, first, of_sample = np.unique(columns @ weights, return_index=True, return_inverse=True)
+    of_sample = np.minimum(np.searchsorted(known, key), len(known) - 1)
+    if not np.array_equal(known[of_sample], key):  # cells that the first samples lack
+        _, first, of_sample = np.unique(key, return_index=True, return_inverse=True)
     if len(first) > min(_MAX_CELLS, len(columns) // 2):
         return None
     of_sample = of_sample.reshape(-1)

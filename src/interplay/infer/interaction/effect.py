@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
 from interplay.infer.interaction.null_model import (
     chunks_of_tables,
     information,
@@ -83,6 +83,10 @@ def interaction_log_odds(tables: IntArray, df: IntArray, *, confidence: float = 
     return LogOddsRatio(estimate, estimate - reach, estimate + reach)
 
 
+#: Entries with weight are counted in steps of this many.
+_ROWS_STEP = 16
+
+
 def adjusted_residuals(tables: IntArray, mu: FloatArray) -> FloatArray:
     """Return (n − μ)/√(μ(1 − h)), h the leverage of the entry: N(0, 1) under H0; of the shape of the tables.
 
@@ -97,19 +101,33 @@ def adjusted_residuals(tables: IntArray, mu: FloatArray) -> FloatArray:
         in_cell = np.repeat(mu[chunk].sum(axis=-1).reshape(len(fitted), -1), tables.shape[-1], axis=1)
         # Leverage: of a(x), which fits the cell sizes, and of the bᵢ beside it.
         variance_left = 1 - np.divide(fitted, in_cell, out=np.ones_like(fitted), where=in_cell > 0)
-        weighted = weighted_design(mu[chunk])
-        # The diagonal of W(WᵀW)⁻¹Wᵀ, in a twentieth of the time of an SVD of W. The second step takes back what
-        # `information` adds to the diagonal.
-        regular = information(weighted)
-        solved = np.linalg.solve(regular, weighted.mT)
-        solved += np.linalg.solve(regular, weighted.mT - np.matmul(weighted.mT, np.matmul(weighted, solved)))
-        variance_left -= np.einsum("tec,tce->te", weighted, solved)
+        variance_left -= _leverages(weighted_design(mu[chunk]))
         free = (variance_left > _FREE_VARIANCE) & (fitted > _FREE_VARIANCE)
         of_chunk = np.full(fitted.shape, np.nan)
         difference = tables[chunk].reshape(fitted.shape) - fitted
         of_chunk[free] = difference[free] / np.sqrt(fitted[free] * variance_left[free])
         residuals[chunk] = of_chunk.reshape(tables[chunk].shape)
     return residuals
+
+
+def _leverages(weighted: FloatArray) -> FloatArray:
+    """Return the diagonal of W(WᵀW)⁻¹Wᵀ, (n_tables, n_entries), in a twentieth of the time of an SVD of W.
+
+    Of 189 entries of a triple of 73 samples, 41 have any weight: the rows of the others are left out.
+    """
+    found = np.zeros(weighted.shape[:2])
+    has_weight: BoolArray = np.asarray(weighted.any(axis=2))
+    # Sizes in steps, so that the last bits of a tuple do not depend on others.
+    size = np.minimum(-(-has_weight.sum(axis=1) // _ROWS_STEP) * _ROWS_STEP, weighted.shape[1])
+    for tables in places_of_each(size[:, np.newaxis]):
+        entries = np.argsort(~has_weight[tables], axis=1, kind="stable")[:, : size[tables[0]]]
+        rows = np.take_along_axis(weighted[tables], entries[..., np.newaxis], axis=1)
+        # The second step takes back what `information` adds to the diagonal.
+        regular = information(rows)
+        solved = np.linalg.solve(regular, rows.mT)
+        solved += np.linalg.solve(regular, rows.mT - np.matmul(rows.mT, np.matmul(rows, solved)))
+        found[tables[:, np.newaxis], entries] = np.einsum("tec,tce->te", rows, solved)
+    return found
 
 
 def largest_residual(tables: IntArray, mu: FloatArray) -> LargestResidual:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.data.study.full_model import FullModel
-from interplay.data.study.outcomes.outcome import NO_ESTIMATE
+from interplay.data.study.outcomes.outcome import NO_ESTIMATE, CellTests
 from interplay.infer.interaction.beside_test import NestedModels
+from interplay.infer.interaction.null_model import parity_signs
 
 #: Standard errors of a 95 % interval.
 _Z95 = 1.959963984540054
@@ -105,3 +107,19 @@ def _effect(
         width = float(stdtrit(max(fit.df_residual, 1), 0.975))
     error = width * float(np.sqrt(variance))
     return estimate * fit.unit, (estimate - error) * fit.unit, (estimate + error) * fit.unit
+
+
+def models_of_cells(tests: CellTests, levels: tuple[int, ...], max_log_p: float) -> list[ModelTest]:
+    """Return the test of each of many tuples of `levels`; effects are left out where ln p is above `max_log_p`."""
+    df = math.prod(n - 1 for n in levels)
+    found = [ModelTest(chi2, df, log_p) for chi2, log_p in zip(tests.chi2.tolist(), tests.log_p.tolist(), strict=True)]
+    effects = [(np.nan, np.nan, np.nan)] * len(found)
+    if set(levels) == {2}:
+        product = parity_signs(levels)
+        estimate = tests.estimate @ product
+        error = _Z95 * np.sqrt(product @ tests.covariance @ product)
+        effects = list(zip(estimate.tolist(), (estimate - error).tolist(), (estimate + error).tolist(), strict=True))
+    return [
+        one if one.log_p > max_log_p else one._replace(effect=b, low=low, high=high, robust_log_p=robust)
+        for one, (b, low, high), robust in zip(found, effects, tests.robust_log_p.tolist(), strict=True)
+    ]

@@ -198,9 +198,15 @@ def fewest_df(tables: IntArray, is_complete: BoolArray) -> IntArray:
 def _ranks(designs: FloatArray) -> IntArray:
     """Return the ranks of columns of 0 and 1, cleared of their means: their singular values are 0 or far from it.
 
-    So are their squares, the eigenvalues of the cross product, which is much smaller than a design of many cells.
+    So are their squares, the eigenvalues of the cross product, which is much smaller than a design of many cells. That
+    of the rows has the same, and is smaller yet where few entries are not 0.
     """
-    values = np.linalg.eigvalsh(np.matmul(designs.transpose(0, 2, 1), designs))
+    is_used: BoolArray = np.asarray(designs.any(axis=2))
+    n_rows = int(is_used.sum(axis=1).max(initial=0))
+    if n_rows < designs.shape[2]:
+        places = np.argsort(~is_used, axis=1, kind="stable")[:, :n_rows]
+        designs = np.take_along_axis(designs, places[..., np.newaxis], axis=1).mT
+    values = np.linalg.eigvalsh(np.matmul(designs.mT, designs))
     return np.asarray((values > _ZERO_EIGENVALUE * values.max(axis=1, keepdims=True, initial=1.0)).sum(axis=1))
 
 

@@ -129,6 +129,26 @@ class SecondTest(NamedTuple):
     df_residual: int = 0
 
 
+class CellTests(NamedTuple):
+    """Interactions of many tuples, tested at once: arrays of one row each, with NaN where a model has no maximum.
+
+    Attributes
+    ----------
+    chi2, log_p, robust_log_p : (n,) float64
+        As in a test of one tuple.
+    estimate : (n, n_cells) float64
+        Effects of cells, relative to the first.
+    covariance : (n, n_cells, n_cells) float64
+        Of these.
+    """
+
+    chi2: FloatArray
+    log_p: FloatArray
+    robust_log_p: FloatArray
+    estimate: FloatArray
+    covariance: FloatArray
+
+
 class Outcome(ABC):
     """An outcome of one kind."""
 
@@ -257,17 +277,17 @@ class Outcome(ABC):
         """Return ln p of a likelihood ratio in some samples, whose larger model has so many columns."""
         return float(log_chi2_tail(chi2, df))
 
-    def most_ratios(self, design: Design, cells: IntArray, smaller: FloatArray, larger: FloatArray) -> FloatArray:
-        """Return upper bounds of likelihood ratios of many tables of cells, (n,), where they are known, else inf.
+    def cell_tests(self, design: Design, cells: IntArray, smaller: FloatArray) -> CellTests | None:
+        """Test the interactions of many tuples at once, in all samples; None where models are fitted one by one.
 
         Parameters
         ----------
         cells : (n, n_samples) int64
-            The cell of each sample.
-        smaller, larger : (n_cells, n_columns) float64
-            Columns of both models.
+            The cell of each sample, none of them empty.
+        smaller : (n_cells, n_columns) float64
+            Columns of the models without interaction, without a constant; those with it have a column for each cell.
         """
-        return np.full(len(cells), np.inf)
+        return None
 
     def n_counted(self, rows: IntArray) -> int:
         """Return how many samples, or events, there are among some samples."""

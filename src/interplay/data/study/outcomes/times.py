@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +15,9 @@ from interplay.base.tails import log_f_tail
 from interplay.data.models.cox import (
     fit_in_risk_sets,
     martingale_residuals,
-    most_cell_ratios,
     sandwich_covariance,
 )
+from interplay.data.models.cox_cells import fit_cells
 from interplay.data.models.linear import with_dependent
 from interplay.data.models.risk_sets import RiskSets
 from interplay.data.study.columns import ColumnKind, check_length, decision_column
@@ -25,6 +26,7 @@ from interplay.data.study.outcomes.classes import DecisionClasses, decision_clas
 from interplay.data.study.outcomes.event_values import observed_events
 from interplay.data.study.outcomes.outcome import (
     NO_ESTIMATE,
+    CellTests,
     Coefficients,
     Fits,
     Fitted,
@@ -170,13 +172,21 @@ class Survival(Outcome):
         return standardised("cox", left, columns, expected, expected)
 
     def fits(self, design: Design, rows: IntArray | None = None) -> Fits:
+        rows = None if rows is None or np.array_equal(rows, np.arange(len(self.time))) else rows
         every = slice(None) if rows is None else rows
         times = self if rows is None else self.of_samples(rows)
         strata = None if design.strata is None else design.strata.codes[every]
         return _CoxFits(times._risk_sets(strata), None if design.offset is None else design.offset[every])
 
     def _risk_sets(self, strata: IntArray | None) -> RiskSets:
-        return RiskSets(self.time, self.event, entry=self.entry, strata=strata)
+        return (
+            self._unstratified if strata is None else RiskSets(self.time, self.event, entry=self.entry, strata=strata)
+        )
+
+    @cached_property
+    def _unstratified(self) -> RiskSets:
+        """The risk sets that all models without strata share: sorting times takes as long as fitting a small model."""
+        return RiskSets(self.time, self.event, entry=self.entry)
 
     def coefficients(self, columns: FloatArray, design: Design, clusters: IntArray | None = None) -> Coefficients:
         n, sets = design.n_constants, self._risk_sets(design.stratum)
@@ -213,10 +223,28 @@ class Survival(Outcome):
     def ratio_log_p(self, chi2: float, df: int, rows: IntArray, n_columns: int) -> float:
         return _log_p_of_events(chi2, df, self.n_counted(rows) - n_columns)
 
-    def most_ratios(self, design: Design, cells: IntArray, smaller: FloatArray, larger: FloatArray) -> FloatArray:
+    def cell_tests(self, design: Design, cells: IntArray, smaller: FloatArray) -> CellTests | None:
         if design.adjusts or design.strata is not None or not self.event.any():
-            return super().most_ratios(design, cells, smaller, larger)
-        return most_cell_ratios(self._risk_sets(None), cells, smaller, larger)
+            return None
+        fits = fit_cells(self._unstratified, cells, smaller)
+        # Contrasts of cells that the smaller model, with a constant, sets to 0; Wald's test does not depend on a basis.
+        n_cells = len(smaller)
+        constant_too = np.hstack([np.ones((n_cells, 1)), smaller])
+        contrasts = np.linalg.qr(constant_too, mode="complete")[0][:, constant_too.shape[1] :]
+        effects = fits.log_hazard @ contrasts
+        df = contrasts.shape[1]
+        inverse = np.linalg.pinv(contrasts.T @ fits.robust @ contrasts, hermitian=True)
+        wald = np.einsum("tc,tcd,td->t", effects, inverse, effects)
+        n_left = max(self.n_informative - design.columns().shape[1] - n_cells, 1)
+        has_estimates = np.einsum("tcc->tc", fits.covariance).max(axis=1) <= NO_ESTIMATE**2
+        is_known = fits.is_known & has_estimates
+        return CellTests(
+            chi2=np.where(is_known, fits.chi2, np.nan),
+            log_p=np.where(is_known, log_f_tail(np.nan_to_num(fits.chi2) / df, df, n_left), np.nan),
+            robust_log_p=log_f_tail(wald / df, df, n_left),
+            estimate=fits.log_hazard,
+            covariance=fits.covariance,
+        )
 
     def n_counted(self, rows: IntArray) -> int:
         return int(self.event[rows].sum())
