@@ -32,6 +32,7 @@ if _TYPE_CHECKING:
     from interplay.show.results.replicated import Replication
     from interplay.show.results.saved import load
     from interplay.show.results.selection import Selection
+    from interplay.show.results.traits import Traits
     from interplay.sites.combine import combine
 
     __version__: str
@@ -49,6 +50,7 @@ __all__ = [
     "Replication",
     "SearchInterrupted",
     "Selection",
+    "Traits",
     "TupleTable",
     "TuplesInterrupted",
     "combine",
@@ -87,6 +89,7 @@ _HOME = {
     "Replication": "interplay.show.results.replicated",
     "SearchInterrupted": "interplay.search.engines.base",
     "Selection": "interplay.show.results.selection",
+    "Traits": "interplay.show.results.traits",
     "TupleTable": "interplay.ask.tuples.table",
     "TuplesInterrupted": "interplay.ask.tuples.table",
     "combine": "interplay.sites.combine",

@@ -52,7 +52,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def write(name: str, header: str, rows: list[str]) -> None:
         (made / name).write_text("\n".join([header, *rows]) + "\n")
 
-    write("traits.txt", "FID IID bmi", [f"{f} {p} {y:.4f}" for (f, p), y in zip(names, trait, strict=True)])
+    heights = [f"{height:.3f}" if i % 9 else "NA" for i, height in enumerate(rng.normal(size=N_PEOPLE))]
+    of_people = zip(names, trait, heights, strict=True)
+    write("traits.txt", "FID IID bmi height", [f"{f} {p} {y:.4f} {height}" for (f, p), y, height in of_people])
     write(
         "covariates.txt",
         "#FID\tIID\tage\tPC1",
@@ -63,8 +65,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_there_are_ten() -> None:
-    assert len(COMMANDS) == 10
+def test_there_are_eleven() -> None:
+    assert len(COMMANDS) == 11
 
 
 @pytest.mark.parametrize("ours", [ours for _, ours in COMMANDS])
@@ -72,7 +74,9 @@ def test_the_counterpart_runs(folder: Path, ours: str, command, monkeypatch: pyt
     monkeypatch.chdir(folder)
     done = command(*shlex.split(ours)[1:], "--seed", 0)
     assert done.code == 0, done.err
-    if "bmi" in ours and " run " in ours:
+    if "bmi,height" in ours:
+        assert "2 traits: " in done.out
+    elif "bmi" in ours and " run " in ours:
         assert "falls with each A1 = T" in done.out
     if "extract" in ours:
         assert re.search(r"rs9 .* case more likely with each A1 = T", done.out)

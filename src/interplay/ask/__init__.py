@@ -7,6 +7,7 @@
     gains/          the largest gain of each variable          `max_information_gain`
     tuples/         lists of tuples above a threshold          `interesting_tuples`
     planning/       how many samples does an interaction need? `power`
+    traits.py       an outcome of several columns → a search for each, with one survey
     relabelings.py  a search + relabelings of samples → maxima of each relabeling
     estimators/     the same as transformers of scikit-learn
     cli/            the same as commands

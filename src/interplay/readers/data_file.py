@@ -31,6 +31,7 @@ from interplay.readers.target_column import (
     meant,
     split_frame,
     split_table,
+    split_traits,
     with_known_target,
     without_rare_classes,
 )
@@ -72,6 +73,7 @@ def read_data(
     target_file: str | os.PathLike[str] | None = None,
     covariate_file: str | os.PathLike[str] | None = None,
     sample_id: str | None = None,
+    traits: Iterable[str] = (),
     **options: Any,
 ) -> TableAndOutcome:
     r"""Read a table and its outcome from a file; the file extension gives the format.
@@ -116,6 +118,8 @@ def read_data(
     sample_id : str, optional
         With `target_file` or `covariate_file`, the column with the names of the samples, in both files or in the one
         that has it. By default they are row names, or the first column.
+    traits : list of str
+        Instead of `target`: two columns or more with outcomes, returned as a dataframe. Values may be missing.
     **options
         Arguments of the reader of the format: of genotypes `region`, `min_maf`, `max_missing`, `min_info`,
         `hard_call_threshold`, `multiallelic`, `sex_chromosomes`, `sample_file`, and the filters `keep`, `remove`,
@@ -142,9 +146,11 @@ def read_data(
             "sample_id is only used with target_file, which is not given: use drop to leave out that column"
         )
     check_flag("transpose", transpose)
+    several = _as_list(traits)
     wanted = Wanted(
         ending="",
-        target=target,
+        # People without a phenotype are left out where this is the only outcome.
+        target=next((name for name in several if name != "phenotype"), target),
         drop=_as_list(drop),
         delimiter=delimiter,
         decimal=decimal,
@@ -168,10 +174,14 @@ def read_data(
             raise ValueError(
                 f"{name} cannot be used with {known.endings[0]} files, because their samples have no names"
             )
-        traits = read_traits(file, wanted, are_phenotypes=name == "target_file")
-        data = with_traits(data, path, traits, file, sample_id=sample_id)
-        if name == "target_file" and target is None:
-            target = _only_target([str(column) for column in traits.columns if column in data.sample_columns])
+        beside = read_traits(file, wanted, are_phenotypes=name == "target_file")
+        data = with_traits(data, path, beside, file, sample_id=sample_id)
+        if name == "target_file" and target is None and not several:
+            target = _only_target([str(column) for column in beside.columns if column in data.sample_columns])
+    if several:
+        if known.is_split:
+            raise ValueError(f"traits cannot be used with {known.endings[0]} files: give y as a dataframe")
+        return split_traits(data, path, several, wanted.drop)
     if target_file is not None:
         table = data
         found = split_table(table, path, target, wanted.drop)

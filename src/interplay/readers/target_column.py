@@ -76,6 +76,25 @@ def split_table(table: Table, path: Any, target: str | None, drop: list[str]) ->
     return table, y
 
 
+def split_traits(data: Any, path: Any, traits: list[str], drop: list[str]) -> TableAndOutcome:
+    """Take several outcomes, as a dataframe, and the columns to drop out of a table."""
+    import pandas as pd
+
+    if len(set(traits)) < len(traits):
+        raise ValueError("traits names a column twice: leave one out")
+    split = split_table if isinstance(data, Table) else split_frame
+    columns = {}
+    for number, trait in enumerate(traits):
+        data, y = split(data, path, trait, [] if number else drop)
+        if isinstance(y, Column):
+            read = y.read()
+            is_known = read == read
+            levels = None if y.levels is None else np.array(y.levels, dtype=object)
+            y = read if levels is None else np.where(is_known, levels[np.where(is_known, read, 0).astype(int)], None)
+        columns[trait] = np.asarray(y.to_pandas() if hasattr(y, "to_pandas") else y)
+    return data, pd.DataFrame(columns, index=data.index if isinstance(data, pd.DataFrame) else None)
+
+
 def _names(frame: Any) -> list[str]:
     return [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
 

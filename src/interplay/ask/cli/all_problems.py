@@ -67,6 +67,7 @@ def check_selection_data(X: Any, y: Any, **arguments: Any) -> None:
     from interplay.ask.selection.call import task_of
     from interplay.data.codes.coded import CodedStudy
 
+    X, y, arguments = _of_one_outcome(X, y, arguments)
     task = task_of(X, y, **arguments)
     coded = CodedStudy(task.settings, n_threads=1)
     for comparison in task.comparisons:
@@ -78,5 +79,17 @@ def check_interaction_data(X: Any, y: Any, **arguments: Any) -> None:
     from interplay.ask.interaction.call import task_of
     from interplay.data.codes.coded import CodedStudy
 
+    X, y, arguments = _of_one_outcome(X, y, arguments)
     task = task_of(X, y, **arguments)
     _ = CodedStudy(task.search_settings, n_threads=1).of(task.comparison).coder
+
+
+def _of_one_outcome(X: Any, y: Any, arguments: Arguments) -> tuple[Any, Any, Arguments]:
+    """Return the data of the first of several outcomes."""
+    from interplay.ask.traits import several_traits
+
+    several = several_traits({**arguments, "X": X, "y": y})
+    if several is None:
+        return X, y, arguments
+    table, of_samples = several.samples_of(several.traits[0])
+    return table, several.traits[0].y, arguments | of_samples

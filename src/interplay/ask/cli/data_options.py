@@ -69,6 +69,12 @@ DATA_OPTIONS = (
     option("--modality", metavar="NAME", help="Single cells: a modality of MuData, or a type of features of 10x."),
 )  # fmt: skip
 
+#: For commands that search for several outcomes in one run.
+TRAIT_OPTION = option(
+    "--trait", "traits", metavar="COLUMN", multiple=True,
+    help="Instead of --target: one of several outcomes, searched in one run; repeat it for each.",
+)  # fmt: skip
+
 #: Default values, which the record of a run leaves out.
 _PLAIN: tuple[Any, ...] = (None, False, [], "error")
 
@@ -78,6 +84,19 @@ def take_data_arguments(values: dict[str, Any]) -> dict[str, Any]:
     taken = {name: values.pop(name) for name in (str(option.name) for option in DATA_OPTIONS)}
     taken["region"] = taken["region"] or None
     return {name: list(value) if isinstance(value, tuple) else value for name, value in taken.items()}
+
+
+def take_traits(values: dict[str, Any], how_to_read: dict[str, Any], *, one_outcome: dict[str, Any]) -> None:
+    """Move the value of --trait to the arguments of `read_data`; refuse options that are for one outcome."""
+    traits = list(values.pop("traits"))
+    if not traits:
+        return
+    if len(traits) == 1:
+        raise click.UsageError(f"--trait is for two outcomes or more: use --target {traits[0]}")
+    for name, given in {"--target": how_to_read["target"], **one_outcome}.items():
+        if given not in (None, False):
+            raise click.UsageError(f"{name} is for one outcome, and --trait names {len(traits)}: leave one of them out")
+    how_to_read["traits"] = traits
 
 
 def input_files(values: dict[str, Any]) -> list[str | None]:

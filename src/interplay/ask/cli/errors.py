@@ -58,7 +58,17 @@ class NotWrittenError(Exception):
 
 
 class StoppedAfterSearchError(KeyboardInterrupt):
-    """Ctrl-C after a search: what was found is written, without what explains it."""
+    """Ctrl-C after a search: what was found is written, without what explains it; or another sentence, if given."""
+
+
+def stopped_between_traits(stopped: SearchInterrupted) -> StoppedAfterSearchError | None:
+    """Return what to raise, after the results of the first traits were written; None where there are none."""
+    from interplay.show.results.traits import Traits
+
+    found = stopped.partial
+    if not isinstance(found, Traits) or not len(found):
+        return None
+    return StoppedAfterSearchError(f"the results of {len(found)} traits that were done are written")
 
 
 @contextmanager
@@ -120,6 +130,8 @@ def _stopped(error: BaseException, signals: list[int]) -> int:
     far, then = "", "nothing was written"
     if isinstance(error, StoppedAfterSearchError):
         far, then = " after the search", "what was found is written, without tuples, effects and the short list"
+        if error.args:
+            far, then = "", str(error.args[0])
     if isinstance(error, SearchInterrupted):
         far = f" after {error.done:.1%} of the search"
         if error.kept_in is not None:

@@ -17,7 +17,7 @@ USUAL = (
 #: Titles, and the options below them; other options of a command stand below the last title.
 GROUPS: dict[str, tuple[str, ...]] = {
     "The file": (
-        "target", "time", "event", "drop", "missing", "delimiter", "decimal", "na_values", "keep_na_values",
+        "target", "traits", "time", "event", "drop", "missing", "delimiter", "decimal", "na_values", "keep_na_values",
         "missing_target", "min_class", "sheet", "transpose", "target_file", "covariate_file", "sample_id",
     ),
     "Genotypes and single cells": (

@@ -10,13 +10,15 @@ import click
 from interplay.ask.cli.all_problems import accepting, all_problems_at_once, check_interaction_data
 from interplay.ask.cli.data_options import (
     DATA_OPTIONS,
+    TRAIT_OPTION,
     files_in_words,
     input_files,
     take_data_arguments,
+    take_traits,
     to_record,
     with_all_covariates,
 )
-from interplay.ask.cli.errors import EXIT_CODES
+from interplay.ask.cli.errors import EXIT_CODES, stopped_between_traits
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, option, select_arguments
 from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
@@ -90,6 +92,7 @@ _OWN = (
     params=[
         click.Argument(["data"]),
         *DATA_OPTIONS,
+        TRAIT_OPTION,
         *TIME_OPTIONS,
         *_SHARED,
         *_OWN,
@@ -118,6 +121,8 @@ def interactions(
     inputs += [asked.get("dense"), None if loco == "auto" else loco]
     outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
+    of_one = {"--time": time, "--report": outputs.report, "--dry-run": dry_run, "--loco": loco}
+    take_traits(values, how_to_read, one_outcome=of_one | {"--tagging": bool(asked)})
     arguments = with_all_covariates(select_arguments(values), how_to_read)
     as_typed = {name: list(value) or None if isinstance(value, tuple) else value for name, value in arguments.items()}
     check_times(how_to_read["target"], time, event)
@@ -162,8 +167,16 @@ def interactions(
             return
 
         from interplay.ask.interaction.call import interactions as find_interactions
+        from interplay.search.engines.base import SearchInterrupted
 
-        found = find_interactions(X, y, shard=shard, **arguments)
+        stop: BaseException | None = None
+        try:
+            found = find_interactions(X, y, shard=shard, **arguments)
+        except SearchInterrupted as stopped:
+            stop = stopped_between_traits(stopped)
+            if stop is None or shard is not None:
+                raise
+            found = stopped.partial
     if shard is not None:
         outputs.write_part(found)
         return
@@ -172,6 +185,8 @@ def interactions(
         r2 = DEFAULT_R2 if outputs.clump is None else outputs.clump
         found = found.with_tagging(X, y, r2=r2, **asked, **beside)
     outputs.write(found, data=data, dropped=how_to_read["drop"], record=record)
+    if stop is not None:
+        raise stop
 
 
 def _tagging_asked(values: dict[str, Any]) -> dict[str, Any]:

@@ -35,12 +35,12 @@ def merge(parts: tuple[str, ...], data: str | None, **values: Any) -> None:
     interplay merge parts/* --report report.html
     """  # noqa: D301 - click looks for that character
     from interplay.ask.selection.shards import merge_parts
-    from interplay.show.results.saved import is_saved_interactions
+    from interplay.show.results.saved import is_saved_interactions, is_saved_traits
 
     outputs = Outputs.taken_from(values)
     how_to_read = take_data_arguments(values)
     outputs.check([*parts, data, how_to_read["target_file"]])
-    if is_saved_interactions(parts[0]):
+    if is_saved_interactions(parts[0]) or is_saved_traits(parts[0]):
         from interplay.ask.interaction.merge import merge_interactions
 
         outputs.write(merge_interactions(parts), data=data, dropped=how_to_read["drop"])

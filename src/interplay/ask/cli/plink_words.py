@@ -37,6 +37,9 @@ WORDS = {
     "--threads": Word("--jobs"),
 }
 
+#: Options of one value, and those for several.
+_OF_SEVERAL = {"--target": "--trait"}
+
 #: What PLINK does with one program, and interplay with a command: what to type instead.
 _COMMANDS = {
     "--assoc": "interplay run -k 1",
@@ -57,6 +60,8 @@ def in_our_words(args: list[str]) -> list[str]:
     ['--min-maf', '0.01', '--region', '1', '--region', '2', '--region', 'X', 'study.bed']
     >>> in_our_words(["--covar-name", "age,PC1", "--seed", "1"])
     ['--covariate', 'age', '--covariate', 'PC1', '--seed', '1']
+    >>> in_our_words(["--pheno-name", "bmi,ldl"])
+    ['--trait', 'bmi', '--trait', 'ldl']
     """
     found: list[str] = []
     data: list[str] = []
@@ -76,8 +81,9 @@ def in_our_words(args: list[str]) -> list[str]:
             continue
         word = WORDS[name]
         given = values[0] if values else word.default or _without_value(name)
-        for entry in _entries(given, name) if word.is_list else [given]:
-            found += [word.option, entry]
+        entries = _entries(given, name) if word.is_list else [given]
+        for entry in entries:
+            found += [_OF_SEVERAL.get(word.option, word.option) if len(entries) > 1 else word.option, entry]
     return [*found, *data]
 
 

@@ -9,13 +9,15 @@ import click
 from interplay.ask.cli.all_problems import accepting, all_problems_at_once, check_selection_data
 from interplay.ask.cli.data_options import (
     DATA_OPTIONS,
+    TRAIT_OPTION,
     files_in_words,
     input_files,
     take_data_arguments,
+    take_traits,
     to_record,
     with_all_covariates,
 )
-from interplay.ask.cli.errors import EXIT_CODES, StoppedAfterSearchError
+from interplay.ask.cli.errors import EXIT_CODES, StoppedAfterSearchError, stopped_between_traits
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, select_arguments
 from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
@@ -30,6 +32,7 @@ from interplay.readers.data_file import read_data
     params=[
         click.Argument(["data"]),
         *DATA_OPTIONS,
+        TRAIT_OPTION,
         *TIME_OPTIONS,
         *SELECT_OPTIONS,
         PCS_OPTION,
@@ -47,6 +50,8 @@ def run(
     outputs = Outputs.taken_from(values)
     outputs.check([data, config, *input_files(values)], checkpoint=values["checkpoint"], shard=shard)
     how_to_read, pcs = take_data_arguments(values), values.pop("pcs")
+    of_one = {"--time": time, "--report": outputs.report, "--dry-run": dry_run, "--shard": shard}
+    take_traits(values, how_to_read, one_outcome=of_one)
     arguments = with_all_covariates(select_arguments(values), how_to_read)
     if outputs.quiet:
         arguments["progress"] = False
@@ -84,12 +89,14 @@ def run(
         from interplay.search.engines.base import SearchInterrupted
         from interplay.show.results.selection import Selection
 
+        stop: BaseException | None = None
         try:
-            found, is_explained = select(X, y, **arguments), True
+            found = select(X, y, **arguments)
         except SearchInterrupted as stopped:
-            if not isinstance(stopped.partial, Selection):
+            stop = stopped_between_traits(stopped)
+            if stop is None and not isinstance(stopped.partial, Selection):
                 raise
-            found, is_explained = stopped.partial, False
+            found, stop = stopped.partial, stop or StoppedAfterSearchError()
     outputs.write(found, data=data, dropped=how_to_read["drop"], record=record)
-    if not is_explained:
-        raise StoppedAfterSearchError
+    if stop is not None:
+        raise stop

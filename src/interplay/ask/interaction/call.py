@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from interplay.ask.interaction.find import find_interactions
 from interplay.ask.interaction.in_groups import find_in_groups
 from interplay.ask.interaction.merge import find_by_chromosome
-from interplay.ask.interaction.task import check_interactions
+from interplay.ask.interaction.task import InteractionTask, check_interactions
+from interplay.ask.traits import several_traits
 from interplay.base.arguments import ARGUMENTS, checked, described_by
 from interplay.base.progress import Progress, check_progress
+from interplay.data.codes.coded import SharedCodes
 from interplay.data.codes.coder import Discrete
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
 from interplay.search.engines.choice import AsEngine, check_engine
@@ -68,6 +70,11 @@ def interactions(
 
     Parameters
     ----------
+    y
+        ...
+
+        A dataframe of several columns, or a list of names of columns: several outcomes, each searched in the samples in
+        which it is known. The result is then `Traits`.
     dimensions
         ...
 
@@ -165,7 +172,8 @@ def interactions(
     Returns
     -------
     Interactions
-        ``.table``, ``.significant``, ``.plot``, ``.to_html()``, ``.replicate()``, ``.save()`` and more.
+        ``.table``, ``.significant``, ``.plot``, ``.to_html()``, ``.replicate()``, ``.save()`` and more. Of several
+        outcomes `Traits`, a mapping from the name of each to its Interactions.
 
     Notes
     -----
@@ -201,19 +209,27 @@ def interactions(
     [('x4', 'x7')]
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
+    if (several := several_traits(arguments)) is not None:
+        traits: Interactions = several.searched(task_of, _search, arguments)  # typed as what one outcome gives
+        return traits
     kept = as_checkpoint(checkpoint)
     if random_state is None and kept is not None:
         arguments["random_state"] = kept.seed
-    task = task_of(**arguments)
+    return _search(task_of(**arguments), arguments | {"checkpoint": kept})
+
+
+def _search(task: InteractionTask, arguments: Mapping[str, Any], shared: SharedCodes | None = None) -> Interactions:
+    """Search for one outcome; `arguments` say how, and codes may be shared with searches for others."""
+    progress, kept = arguments["progress"], arguments["checkpoint"]
     check_progress(progress)
     # An engine that is not there is refused before a file is written.
-    choice = check_engine(engine, n_jobs=n_jobs, kind="screen")
+    choice = check_engine(arguments["engine"], n_jobs=arguments["n_jobs"], kind="screen")
     if task.study.groups is not None:
         return find_in_groups(task, choice, progress=progress)
     if task.offsets is not None:
         return find_by_chromosome(task, choice, progress=progress)
     searched, held_out = task.parts()
-    found = find_interactions(searched, choice, checkpoint=kept, progress=progress)
+    found = find_interactions(searched, choice, checkpoint=kept, progress=progress, shared=shared)
     return found if held_out is None else replicate_in(found, held_out)
 
 

@@ -22,7 +22,7 @@ from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.base.arrays import IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, part, show_progress
-from interplay.data.codes.coded import CodedComparison, code_comparison
+from interplay.data.codes.coded import CodedComparison, SharedCodes, code_comparison
 from interplay.data.codes.cuts import outcome_cuts, variable_cuts
 from interplay.data.codes.survey import warn_of_empty
 from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
@@ -54,14 +54,19 @@ _MANY_TESTS = 1000
 
 @one_blas_thread()
 def find_interactions(
-    task: InteractionTask, choice: EngineChoice, *, checkpoint: Checkpoint | None, progress: Progress
+    task: InteractionTask,
+    choice: EngineChoice,
+    *,
+    checkpoint: Checkpoint | None,
+    progress: Progress,
+    shared: SharedCodes | None = None,
 ) -> Interactions:
     """Search all tuples of the family, test the tuples that the screen leaves, and list the tuples of `task.caps`.
 
     Where nothing is significant, and nothing else was asked for, a short search is done again for the smallest
-    p-values: a reader wants to know how near the tuples came.
+    p-values: a reader wants to know how near the tuples came. Codes may be `shared` with searches for other outcomes.
     """
-    found = find_once(task, choice, checkpoint=checkpoint, progress=progress)
+    found = find_once(task, choice, checkpoint=checkpoint, progress=progress, shared=shared)
     caps, is_whole = task.caps, task.shard is None
     bound = _SHORT_SEARCH if task.comparison.model is None else _SHORT_SEARCH_IN_MODEL
     is_short = caps.n_tests * task.study.n_samples <= bound
@@ -69,7 +74,8 @@ def find_interactions(
     if len(found) or not (caps.is_default and is_whole and is_short and is_searched) or caps.method == "none":
         return found
     nearest = replace(task, caps=replace(caps, top=_N_SMALLEST))
-    return replace(found, smallest=find_once(nearest, choice, checkpoint=None, progress=False, warns=False).tested)
+    again = find_once(nearest, choice, checkpoint=None, progress=False, warns=False, shared=shared)
+    return replace(found, smallest=again.tested)
 
 
 def find_once(
@@ -79,11 +85,15 @@ def find_once(
     checkpoint: Checkpoint | None,
     progress: Progress,
     warns: bool = True,
+    shared: SharedCodes | None = None,
 ) -> Interactions:
     """Search once, or more often where the first screen listed too little."""
     started = time.perf_counter()
     settings, caps = task.search_settings, task.caps
-    coded = code_comparison(task.comparison, settings, n_threads=choice.n_threads)
+    if shared is None:
+        coded = code_comparison(task.comparison, settings, n_threads=choice.n_threads)
+    else:
+        coded = shared.of(settings, n_threads=choice.n_threads).of(task.comparison)
     check_products(coded, task.coding, settings.dimensions)
     tables = tuple_tables(coded, omit_missing=task.omits_missing, coding=task.coding)
     shown, shown_tables = shown_outcome(task, coded, tables)

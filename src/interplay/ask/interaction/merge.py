@@ -31,7 +31,8 @@ from interplay.search.engines.choice import EngineChoice
 from interplay.search.loop import Shard
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.provenance import merged_record
-from interplay.show.results.saved import load
+from interplay.show.results.saved import is_saved_traits, load
+from interplay.show.results.traits import Traits
 
 
 def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
@@ -45,7 +46,7 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
 
     Returns
     -------
-    Interactions
+    Interactions, or Traits of several outcomes
         The same as from one call without `shard`. (Where more than a tenth of all tuples are significant, or more than
         200 by "BH" or "BY", it may call fewer of them significant.)
 
@@ -62,7 +63,11 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
     """
     if isinstance(parts, Interactions | str | os.PathLike):
         raise TypeError(f"parts must be a list of parts or their files, not one of them: write [{shown(parts)}]")
-    read = [_read(part) for part in parts]
+    whole = [load(part) if isinstance(part, str | os.PathLike) and is_saved_traits(part) else part for part in parts]
+    if any(isinstance(part, Traits) for part in whole):
+        traits: Interactions = _merged_traits(whole)  # typed as what one outcome gives
+        return traits
+    read = [_read(part) for part in whole]
     if not read:
         raise ValueError("parts is empty: give at least one part")
     first_name, first, first_shard = read[0]
@@ -78,6 +83,14 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
         listed = ", ".join(map(str, missing[:10])) + ", …" * (len(missing) > 10)
         raise ValueError(f"parts: {listed} of {n_shards} missing: search them, or add their files")
     return merged_parts([part for _, part, _ in read])
+
+
+def _merged_traits(parts: list[Any]) -> Any:
+    """Merge the parts of a search for several outcomes."""
+    first = next(part for part in parts if isinstance(part, Traits))
+    if any(not isinstance(part, Traits) or part.names != first.names for part in parts):
+        raise ValueError("parts: some are of other outcomes: merge parts of one search")
+    return Traits(first.names, tuple(merge_interactions([part[name] for part in parts]) for name in first.names))
 
 
 def merged_parts(parts: list[Interactions]) -> Interactions:

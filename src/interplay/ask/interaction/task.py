@@ -95,7 +95,10 @@ class InteractionTask:
     def comparison(self) -> Comparison:
         """The variables that tuples may hold, numbered anew where these are not all, as the engines search them."""
         study, columns = self.study, self.family.columns
-        table = study.table if columns is None else ColumnSubset(study.table, columns, keeps_numbers=True)
+        table = study.table
+        if columns is not None:  # one table for all outcomes of this table
+            whole, made = table, columns
+            table = whole.once(("columns", made.tobytes()), lambda: ColumnSubset(whole, made, keeps_numbers=True))
         return replace(study.comparisons()[0], table=table)
 
     @cached_property

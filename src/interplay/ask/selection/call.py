@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,9 +14,11 @@ from interplay.ask.selection.holdout import with_holdout
 from interplay.ask.selection.runs import search_selection
 from interplay.ask.selection.significance import selection_from
 from interplay.ask.selection.stability import check_halves, search_halves
-from interplay.ask.selection.task import check_selection
+from interplay.ask.selection.task import SelectionTask, check_selection
+from interplay.ask.traits import several_traits
 from interplay.base.arguments import checked, described_by
 from interplay.base.progress import Progress
+from interplay.data.codes.coded import SharedCodes
 from interplay.data.codes.coder import Discrete
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, handing_over
 from interplay.search.engines.choice import AsEngine
@@ -71,12 +73,18 @@ def select(
 
     Parameters
     ----------
+    y
+        ...
+
+        A dataframe of several columns, or a list of names of columns: several outcomes, each searched in the samples in
+        which it is known. The result is then `Traits`.
     ...
 
     Returns
     -------
     Selection
-        The result: ``.relevant``, ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
+        The result: ``.relevant``, ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more. Of several outcomes
+        `Traits`, a mapping from the name of each to its Selection.
 
     Examples
     --------
@@ -92,14 +100,24 @@ def select(
     ['in pairs', ('x11',)]
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
-    started = time.perf_counter()
+    if (several := several_traits(arguments)) is not None:
+        traits: Selection = several.searched(task_of, _search, arguments)  # typed as what one outcome gives
+        return traits
     kept = as_checkpoint(checkpoint)
     if random_state is None and kept is not None:
         arguments["random_state"] = kept.seed
-    task, held_out = task_of(**arguments).parts()
+    return _search(task_of(**arguments), arguments | {"checkpoint": kept})
+
+
+def _search(whole: SelectionTask, arguments: Mapping[str, Any], shared: SharedCodes | None = None) -> Selection:
+    """Search for one outcome; `arguments` say how, and codes may be shared with searches for others."""
+    started = time.perf_counter()
+    kept = arguments["checkpoint"]
+    how = {name: arguments[name] for name in ("engine", "n_jobs", "progress")}
+    task, held_out = whole.parts()
     if task.n_subsamples:
         check_halves(task)
-    found = search_selection(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept)
+    found = search_selection(task, **how, checkpoint=kept, shared=shared)
     with handing_over(lambda: found.runs[-1].gains, checkpoint=kept):
         result = selection_from(
             found.runs,
@@ -111,7 +129,7 @@ def select(
         )
     if task.n_subsamples:
         with handing_over(lambda: result, checkpoint=kept):
-            of_halves = search_halves(found.task, engine=engine, n_jobs=n_jobs, progress=progress)
+            of_halves = search_halves(found.task, **how)
         result = replace(result, stability=of_halves, settings=result.settings | {"stability": task.n_subsamples})
     return result if held_out is None else with_holdout(result, held_out)
 

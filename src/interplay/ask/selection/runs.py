@@ -17,7 +17,7 @@ from interplay.ask.selection.settings import SelectionSettings
 from interplay.ask.selection.task import SelectionTask
 from interplay.base.arrays import FloatArray, MaxGains
 from interplay.base.progress import Progress, check_progress, part
-from interplay.data.codes.coded import CodedComparison, CodedStudy, coder_for
+from interplay.data.codes.coded import CodedComparison, CodedStudy, SharedCodes, coder_for
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.contrast import contrast_table
 from interplay.data.codes.rank_scores import RankScores
@@ -112,11 +112,14 @@ def search_selection(
     progress: Progress,
     checkpoint: Checkpoint | None,
     shard: Shard | None = None,
+    shared: SharedCodes | None = None,
 ) -> SearchedSelection:
-    """Do all searches of a task, or one shard of each."""
+    """Do all searches of a task, or one shard of each; codes may be `shared` with searches for other outcomes."""
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # an engine that is not there is refused before any work
-    coded = CodedStudy(task.settings, n_threads=choice.reading_threads(least_work(task.study.table, task.settings)))
+    n_threads = choice.reading_threads(least_work(task.study.table, task.settings))
+    make_coded = CodedStudy if shared is None else shared.of
+    coded = make_coded(task.settings, n_threads=n_threads)
     task = task.with_fitting_dimensions(coded)
     coder = coded.of(task.comparisons[0]).coder
     warn_of_empty(coder.table, coder.n_missing)
@@ -269,7 +272,7 @@ def prepare_largest(
 
 def _with_contrast(coded: CodedComparison, settings: SelectionSettings) -> CodedComparison:
     """Add the contrast variables of a comparison, the same for all its searches: within strata, by whole groups."""
-    if settings.n_contrast:
+    if settings.n_contrast and coded.contrast is None:
         comparison = coded.comparison
         strata, groups = comparison.strata, comparison.groups
         contrast = contrast_table(

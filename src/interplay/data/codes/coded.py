@@ -74,6 +74,8 @@ class CodedComparison:
         The variable that each contrast variable is made from, where that is known.
     has_stratum : bool
         Whether row 0 of the planes is a stratum, the first member of every tuple.
+    keeps_codes : bool
+        Whether codes are kept, where they fit, for other outcomes of the same samples.
     """
 
     def __init__(self, comparison: Comparison, survey: Callable[[], Coder]) -> None:
@@ -81,6 +83,7 @@ class CodedComparison:
         self.contrast: Coder | None = None
         self.contrast_sources: IntArray | Sequence[int] | None = None
         self.has_stratum = comparison.strata is not None
+        self.keeps_codes = False
         self._keep_in: Callable[[bytes], MappedWords] | None = None
         self._planes: dict[int, BitPlanes] = {}
         self._codes: dict[int, list[CodeBlocks]] = {}
@@ -89,6 +92,14 @@ class CodedComparison:
     def coder(self) -> Coder:
         """Makes the codes of the variables."""
         return self._survey()
+
+    def of_outcome(self, comparison: Comparison) -> CodedComparison:
+        """Return the same samples with another outcome: survey, contrast variables and kept codes are shared."""
+        known = self.coder
+        other = CodedComparison(comparison, lambda: known)
+        other.contrast, other.contrast_sources, other._codes = self.contrast, self.contrast_sources, self._codes
+        other.keeps_codes = self.keeps_codes
+        return other
 
     def add_contrast(
         self, contrast: Table, settings: SearchSettings, *, sources: IntArray | Sequence[int] | None
@@ -131,7 +142,11 @@ class CodedComparison:
             kept_bytes = sum(planes.words.nbytes for planes in self._planes.values())
             if kept_bytes * (1 + 1 / max(len(self._planes), 1)) > _MAX_KEPT_BYTES:
                 self._planes.clear()
-            self._planes[d] = self._pack(self._parts(d), self.comparison.outcome, kept=self._file_for(d))
+            outcome, file = self.comparison.outcome, self._file_for(d)
+            if self.keeps_codes and file is None:
+                self._planes[d] = self.relabeled_planes(d, outcome)
+            else:
+                self._planes[d] = self._pack(self._parts(d), outcome, kept=file)
         return self._planes[d]
 
     def planes_of(self, d: int, variables: IntArray, outcome: Target | None = None) -> BitPlanes:
@@ -198,13 +213,14 @@ def code_comparison(comparison: Comparison, settings: SearchSettings, *, n_threa
 class CodedStudy:
     """The comparisons of a study, each surveyed when it is first asked for.
 
-    Only the latest comparison is kept. Where each pair of classes is compared, pairs have tables of their own, and all
+    With `keeps_codes`, codes are kept, where they fit, for other outcomes of the same samples. Only the latest
+    comparison is kept. Where each pair of classes is compared, pairs have tables of their own, and all
     their codes together could take more memory than the data.
     """
 
-    def __init__(self, settings: SearchSettings, *, n_threads: int) -> None:
+    def __init__(self, settings: SearchSettings, *, n_threads: int, keeps_codes: bool = False) -> None:
         self.n_threads = n_threads
-        self._settings = settings
+        self._settings, self._keeps_codes = settings, keeps_codes
         self._latest: CodedComparison | None = None
         self._columns: IntArray | None = None  # surveyed for the latest; None for all
 
@@ -214,17 +230,34 @@ class CodedStudy:
         if latest is not None and latest.comparison is comparison and self._covers(columns):
             return latest
         if latest is not None and latest.comparison.table is comparison.table and self._covers(columns):
-            known = latest.coder
-            self._latest = CodedComparison(comparison, lambda: known)
+            self._latest = latest.of_outcome(comparison)
             return self._latest
         latest = self._latest = None  # its memory is free before the next one is made
         self._columns = columns
         survey = partial(coder_for, comparison.table, self._settings, n_threads=self.n_threads, columns=columns)
         self._latest = CodedComparison(comparison, survey)
+        self._latest.keeps_codes = self._keeps_codes
         return self._latest
 
     def _covers(self, columns: IntArray | None) -> bool:
         return self._columns is None or (columns is not None and bool(np.isin(columns, self._columns).all()))
+
+
+class SharedCodes:
+    """The codes of one table for searches with the same settings, one outcome after the other."""
+
+    def __init__(self) -> None:
+        self._study: CodedStudy | None = None
+
+    def of(self, settings: SearchSettings, *, n_threads: int) -> CodedStudy:
+        """Return the coded study, made for the first outcome."""
+        if self._study is None:
+            self._study = CodedStudy(settings, n_threads=n_threads, keeps_codes=True)
+        return self._study
+
+    def forget(self) -> None:
+        """Free the memory, once no more outcomes follow."""
+        self._study = None
 
 
 def chosen_rows(planes: BitPlanes, rows: IntArray) -> BitPlanes:

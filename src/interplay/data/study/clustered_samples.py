@@ -56,7 +56,7 @@ def warn_of_clusters(table: Table, outcome: Target, strata: Strata | None, *, ta
             f"from the variables, or leave it out (on the command line with --drop {shown(name)})"
         )
         return
-    n_copies, pair = _copies(table)
+    n_copies, pair = table.once("copies", lambda: _copies(table))
     if n_copies >= _n_wanted(table):
         warn(
             f"X has {n_copies} samples that nearly equal another sample (for example samples {pair[0]} and {pair[1]}). "
@@ -83,7 +83,7 @@ def _subjects(table: Table, taken: list[Any]) -> Iterator[tuple[str, IntArray, b
                 codes = numbered(read)
                 if are_subjects(codes, name, is_label=True):
                     yield name, codes, False
-    for v, codes in find_subjects(table):
+    for v, codes in table.once("subjects", lambda: list(find_subjects(table))):
         yield table.names[v], codes, True
 
 

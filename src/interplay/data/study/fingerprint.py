@@ -49,7 +49,8 @@ def data_fingerprint(
         digest.update(b"groups" + groups.codes.tobytes())
     if model is not None:
         digest.update(b"model" + _model_bytes(model, offset))
-    for block in map_in_threads(partial(_block_digest, table), _blocks(table), n_threads):
+    hashed = partial(map_in_threads, partial(_block_digest, table), _blocks(table), n_threads)
+    for block in table.once("hashes of blocks", hashed):
         digest.update(block)
     return digest.hexdigest()
 

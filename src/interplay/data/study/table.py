@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Values = npt.NDArray[Any]
 Which = slice | IntArray
+Found = TypeVar("Found")
 
 #: The entry of a pandas table's ``attrs`` that becomes `Table.samples_left_out`.
 SAMPLES_LEFT_OUT = "interplay.samples_left_out"
@@ -84,6 +85,14 @@ class Table(ABC):
         self.names = names
         self.kinds = kinds
         self.dtype = dtype
+        self._found_out: dict[Hashable, Any] = {}
+
+    def once(self, what: Hashable, find_out: Callable[[], Found]) -> Found:
+        """Return what was found out about all values, made once: a table may be searched for many outcomes."""
+        if what not in self._found_out:
+            self._found_out[what] = find_out()
+        found: Found = self._found_out[what]
+        return found
 
     @cached_property
     def is_label(self) -> BoolArray:

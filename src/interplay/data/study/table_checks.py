@@ -313,7 +313,7 @@ def _is_identifier(table: Table, v: int) -> bool:
 
 def warn_of_identifiers(table: Table, among: IntArray | None = None) -> None:
     """Warn of the variables that may number the samples, of all or `among` some."""
-    found = find_identifiers(table)
+    found = table.once("identifiers", lambda: find_identifiers(table))
     names = [table.names[v] for v in found if among is None or v in among]
     if names:
         warn(about_columns(names, *IDENTIFIER_WORDS))

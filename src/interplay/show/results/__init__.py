@@ -15,6 +15,7 @@
     tagging.py                 leads, samples, more columns → verdicts: does another column explain a lead?
     neighbours.py              columns near the members of leads → columns of their effects
     interaction_summary.py     Interactions → a few lines of text
+    traits.py                  Traits: results for several outcomes of one table, by name
     combined.py                Combined: tests of several studies as one
     replicated.py              Replication: relevant variables in new samples, beside the first ones
     variable_replication.py    Selection + new samples → tests of its variables, each in the way it was found

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from interplay.base.arguments import NEW_SAMPLES, described_by
-from interplay.base.arrays import BoolArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_int, shown
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.data.study.outcomes.words import Words
 from interplay.files.types import Check
-from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed
 from interplay.infer.linkage import DEFAULT_R2, FLOOR, Linkage
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves
 from interplay.show.results.interaction_summary import (
@@ -35,7 +35,7 @@ from interplay.show.results.interaction_table import (
     interaction_terms,
 )
 from interplay.show.results.leads import Tagging, check_r2, interaction_clumps, significant_leads
-from interplay.show.results.result import Result
+from interplay.show.results.result import Claims, Result
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -170,6 +170,20 @@ class Interactions(Result):
             return np.zeros(len(self), dtype=bool)
         significant = self.tested.is_significant(self.asked.level)
         return significant if self.tagged is None else significant & ~self.tagged.is_explained
+
+    def claims(self) -> Claims:
+        """Return the p-values of the listed tuples: of each the largest of all tests that decide."""
+        tested = self.tested
+        log_p = np.fmax(tested.log_p, tested.smooth_log_p)
+        if self.words.needs_robust and tested.robust_log_p is not None:
+            log_p = np.fmax(log_p, tested.robust_log_p)
+        members = [self.members_of(row) for row in range(len(self))]
+        found = self.is_significant
+        return Claims(members, np.exp(log_p), tested.p_adjusted, found, self.n_tests, self.is_permuted)
+
+    def adjust_all(self, p_value: FloatArray, n_tests: int) -> FloatArray:
+        """Adjust the p-values of tuples of several searches for all tuples of these."""
+        return adjust_listed(p_value, str(self.asked.p_adjust), n_tests=n_tests)
 
     @property
     def significant(self) -> list[tuple[str, ...]]:

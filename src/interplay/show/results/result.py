@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
-from interplay.base.arrays import IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.text import encodable
 from interplay.files.whole_file import whole_file
 from interplay.readers.parquet import import_pyarrow
@@ -21,6 +21,28 @@ from interplay.show.results.provenance import Provenance, Settings
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Claims(NamedTuple):
+    """What a result claims of its rows: variables, or tuples by the names of their members.
+
+    Attributes
+    ----------
+    rows : list
+    p_value, p_adjusted : (n,) float64
+    is_found : (n,) bool
+    n_tests : int
+        All tests that were made, listed or not.
+    is_permuted : bool
+        Whether p-values are adjusted by permutations.
+    """
+
+    rows: Sequence[Any]
+    p_value: FloatArray
+    p_adjusted: FloatArray
+    is_found: BoolArray
+    n_tests: int
+    is_permuted: bool
 
 
 class Result:
@@ -63,6 +85,14 @@ class Result:
         """
         source = {"file": file, "dropped": list(dropped), "command": command}
         return cast(Self, replace(cast(Any, self), provenance=self.provenance | {"source": source}))
+
+    def claims(self) -> Claims:
+        """Return the p-values of all rows, for an adjustment over several results."""
+        raise NotImplementedError
+
+    def adjust_all(self, p_value: FloatArray, n_tests: int) -> FloatArray:
+        """Adjust the p-values of several results of this kind for all tests of theirs, listed or not."""
+        raise NotImplementedError
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""

@@ -10,6 +10,7 @@ from interplay.base.checks import check_path
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.files.archive import FileFormat, is_archive_of, read_archive, write_archive
+from interplay.files.types import fits
 from interplay.infer.arms import ArmPValues
 from interplay.infer.effects.variable_effects import VariableEffects
 from interplay.infer.interaction.tuple_tests import TupleTests
@@ -27,6 +28,7 @@ from interplay.show.results.replicated import Replication
 from interplay.show.results.result import Result
 from interplay.show.results.run import Explanations, Run
 from interplay.show.results.selection import Selection
+from interplay.show.results.traits import Traits
 
 _SELECTION = FileFormat(
     name="selection",
@@ -69,9 +71,32 @@ _COMBINED = FileFormat(
 )
 
 
-def save_result(result: Result, path: str | os.PathLike[str]) -> None:
+_OF_ONE = {Selection: _SELECTION, Interactions: _INTERACTIONS}
+
+
+def _are_sound(traits: Traits) -> bool:
+    """Say whether each result is consistent in itself; sizes of results differ."""
+    forms = [_OF_ONE[type(result)] for result in traits.results]
+    return all(
+        fits(result, form.root) and form.check is not None and form.check(result)
+        for result, form in zip(traits.results, forms, strict=True)
+    )
+
+
+_TRAITS = FileFormat(
+    name="traits",
+    version=1,
+    root=Traits,
+    types=tuple(dict.fromkeys([Selection, *_SELECTION.types, *_INTERACTIONS.types])),
+    in_words="saved result of several traits",
+    advice=": save it again",
+    check=_are_sound,
+)
+
+
+def save_result(result: Result | Traits, path: str | os.PathLike[str]) -> None:
     """Write a result to `path`, whole or not at all."""
-    forms: dict[type[Result], FileFormat] = {Selection: _SELECTION, Combined: _COMBINED}
+    forms: dict[type, FileFormat] = {Selection: _SELECTION, Combined: _COMBINED, Traits: _TRAITS}
     write_archive(path, forms.get(type(result), _INTERACTIONS), result)
 
 
@@ -80,8 +105,13 @@ def is_saved_interactions(path: str | os.PathLike[str]) -> bool:
     return is_archive_of(path, _INTERACTIONS)
 
 
+def is_saved_traits(path: str | os.PathLike[str]) -> bool:
+    """Say whether a file declares that it holds Traits; its content is not checked."""
+    return is_archive_of(path, _TRAITS)
+
+
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a result that ``Selection.save``, ``Interactions.save`` or ``Combined.save`` wrote.
+    """Read a result that ``Selection.save``, ``Interactions.save``, ``Combined.save`` or ``Traits.save`` wrote.
 
     Parameters
     ----------
@@ -90,7 +120,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Selection, Interactions or Combined
+    Selection, Interactions, Combined or Traits
 
     Examples
     --------
@@ -102,4 +132,4 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> interplay.load(file).relevant == result.relevant
     True
     """
-    return read_archive(check_path("path", path), _SELECTION, _INTERACTIONS, _COMBINED)
+    return read_archive(check_path("path", path), _SELECTION, _INTERACTIONS, _COMBINED, _TRAITS)

@@ -29,6 +29,7 @@ from interplay.infer.effects.variable_effects import VariableEffects
 from interplay.infer.linkage import DEFAULT_R2, FLOOR, Linkage
 from interplay.infer.model_tests import ModelTests
 from interplay.infer.null_fit import NullFit
+from interplay.infer.p_values import adjust
 from interplay.infer.short_list import ShortList, clusters
 from interplay.infer.stability import Stability
 from interplay.infer.survival.survival_curves import SurvivalCurves
@@ -36,7 +37,7 @@ from interplay.infer.verdicts import Verdict, verdicts_of
 from interplay.show.results.leads import check_r2, selection_clumps
 from interplay.show.results.one_size import one_size, selection_interactions
 from interplay.show.results.replicated import Replication
-from interplay.show.results.result import Result
+from interplay.show.results.result import Claims, Result
 from interplay.show.results.run import Run, synergy_frame, synergy_graph
 from interplay.show.results.selection_summary import summary_html, summary_text
 from interplay.show.results.selection_table import annotate, contrast_table, selection_table, tuples_table
@@ -133,6 +134,15 @@ class Selection(Result):
     def relevant(self) -> list[str]:
         """Names of the relevant variables, most significant first."""
         return [self.names[v] for v in self.ranked]
+
+    def claims(self) -> Claims:
+        """Return the p-values of all variables."""
+        is_permuted = self.adjustment == "maxT"
+        return Claims(self.names, self.p_value, self.p_adjusted, self.is_relevant, len(self.names), is_permuted)
+
+    def adjust_all(self, p_value: FloatArray, n_tests: int) -> FloatArray:
+        """Adjust the p-values of several selections."""
+        return adjust(p_value, str(self.asked.p_adjust), level=self.asked.level)
 
     @property
     def cautions(self) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -358,6 +359,22 @@ def survival_classes(survival: Survival, *, decision: str, decision_divisions: i
         decision_divisions=decision_divisions,
     )
     return replace(found, labels=RISKS) if found.n_classes == 2 else found
+
+
+def look_like_times(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return the names of a time and of its event, where two columns have such names; else None.
+
+    Examples
+    --------
+    >>> look_like_times(["status", "time"]), look_like_times(["bmi", "ldl"])
+    (('time', 'status'), None)
+    """
+    if len(names) != 2:
+        return None
+    for time, event in (names, names[::-1]):
+        if _TIME.search(time) and _EVENT.search(event):
+            return time, event
+    return None
 
 
 def warn_of_censoring(table: Table, y: Any, outcome: Target, *, name: str | None) -> None:
