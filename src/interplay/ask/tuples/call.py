@@ -173,7 +173,7 @@ def interesting_tuples(
     (6, 6)
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
-    study = make_study(X, y, decision=decision, decision_divisions=decision_divisions, scale=scale, needs_outcome=False)
+    study = make_study(X, y, decision=decision, decision_divisions=decision_divisions, scale=scale, reading="if given")
     (comparison,), table = study.comparisons(), study.table
     dimensions = check_int("dimensions", dimensions, low=2)
     settings = check_search_settings(table, **taken_by(check_search_settings, arguments))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice
@@ -174,12 +174,13 @@ def make_study(
     decision_divisions: int | None = None,
     scale: str = "ranks",
     times: bool = False,
-    needs_outcome: bool = True,
+    reading: Literal["now", "if given", "later"] = "now",
 ) -> Study:
     """Check the data of a call against each other.
 
     Numbers, and times, are cut into classes where `decision_divisions` is given, and stay as they are otherwise. With
-    `times`, the outcome may be a pair (time, event). Unless `needs_outcome`, `y` may be None.
+    `times`, the outcome may be a pair (time, event). Where it is read "if given", `y` may be None. Read "later", as
+    that of new samples is, it is one class until `Study.of_outcome` has it; times are read in any case.
     """
     survival_pair = split_survival(y) if times else None
     y, event = (y, None) if survival_pair is None else survival_pair
@@ -217,7 +218,7 @@ def make_study(
         if decision == "classes":
             raise ValueError("decision='classes' does not go with times: leave it out")
         compared = outcome.compared(strata, decision_divisions, decision=decision)
-    elif y is None and not needs_outcome:
+    elif reading == "later" or (y is None and reading == "if given"):
         outcome = compared = one_class(n_samples)
     elif decision_divisions is None and (
         ordered := ordered_classes(y, n_samples=n_samples, decision=decision, strata=strata)
@@ -229,7 +230,7 @@ def make_study(
     else:
         divisions = 1 if decision_divisions is None else decision_divisions
         outcome = compared = decision_classes(y, n_samples=n_samples, decision=decision, decision_divisions=divisions)
-    if y is not None and survival_pair is None:
+    if y is not None and survival_pair is None and reading != "later":
         warn_of_censoring(table, y, compared, name=target if isinstance(target, str) else None)
     of_groups = make_groups(groups, n_samples=n_samples, order=places)
     design = Design(

@@ -15,17 +15,13 @@ from interplay.base.arrays import IntArray
 from interplay.base.checks import check_choice, shown, warn
 from interplay.data.codes.cuts import NO_LEVEL
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
-from interplay.data.study.covariates import make_covariates
-from interplay.data.study.design import Design, Strata, make_groups, make_offset, make_strata
-from interplay.data.study.named_columns import take_named
-from interplay.data.study.outcomes.classes import DecisionClasses, one_class
-from interplay.data.study.outcomes.event_values import named_event
+from interplay.data.study.design import Strata
+from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome
 from interplay.data.study.outcomes.ordered import OrderedClasses, scored_again
-from interplay.data.study.outcomes.outcome import Outcome
-from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Target
-from interplay.data.study.outcomes.times import Survival, make_survival, split_survival
-from interplay.data.study.study import Study
+from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget
+from interplay.data.study.outcomes.times import Survival, split_survival
+from interplay.data.study.study import Study, make_study
 from interplay.infer.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals, cell_log_odds
 from interplay.infer.interaction.model_test import ModelTest
 from interplay.infer.interaction.proportional_fit import fit_null_model
@@ -81,27 +77,8 @@ def new_samples(
                 f"the first samples were searched given {model_in_words(Provenance.of(found_in))}; without {name} the "
                 f"new samples are tested for something else: give {name}"
             )
-    y, event = (y, None) if pair is None else pair
-    event, event_value = named_event(event, X)
-    event_name = event if isinstance(event, str) else getattr(event, "name", None)
-    table, (y, event, strata, groups, covariates, offset, entry) = take_named(
-        X, y=y, event=event, strata=strata, groups=groups, covariates=covariates, offset=offset, entry=entry
-    )
-    n = table.n_samples
-    outcome: Outcome = one_class(n)  # until it is made as the first one was
-    compared: Target = one_class(n)
-    strata = make_strata(strata, n_samples=n)
-    if pair is not None:
-        outcome = make_survival(y, event, n_samples=n, entry=entry, event_name=event_name, event_value=event_value)
-        y, compared = outcome.martingale_residuals(), outcome.compared(strata, None)
-    design = Design(
-        n,
-        strata,
-        make_groups(groups, n_samples=n),
-        make_covariates(covariates, n_samples=n),
-        make_offset(offset, n_samples=n),
-    )
-    return Study(table, y, outcome, compared, design)
+    beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset, "entry": entry}
+    return make_study(X, y, **beside, times=pair is not None, reading="later")
 
 
 def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = None) -> Interactions:
