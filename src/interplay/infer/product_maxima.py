@@ -126,19 +126,38 @@ def product_maxima(
     of_partners = [_sums_and_variances((weighted(target, part) for part in parts), n_samples) for target in targets]
     freedom = max(n_samples - 1 - n_fitted, 1)
 
+    # Variances of 0 are those of products that say nothing.
+    factors = np.divide(freedom, variances, out=np.zeros(n_rows), where=variances > 0)
+    of_each = [
+        np.divide(share, v, out=np.zeros(n_vars), where=v > 0)
+        for share, (_, v) in zip(shares, of_partners, strict=True)
+    ]
+
     def best_of(block: slice) -> tuple[FloatArray, IntArray]:
         here = np.arange(n_rows)[block]
-        total = np.zeros((len(here), n_vars))
-        for share, target, (sums_of_each, variances_of_each) in zip(shares, targets, of_partners, strict=True):
-            product = np.zeros_like(total)
-            for part in parts:
-                product += scores[block, part].astype(np.float64) @ weighted(target, part).T
-            product -= np.outer(sums[block], sums_of_each) / n_samples
-            variance = np.outer(variances[block], variances_of_each)
-            total += share * freedom * np.divide(product**2, variance, out=np.zeros_like(product), where=variance > 0)
-        real = np.flatnonzero(here < n_vars)
-        total[real, here[real]] = -1.0  # a variable is no partner of its own
-        return total.max(axis=1), total.argmax(axis=1)
+        best, partner = np.full(len(here), -np.inf), np.zeros(len(here), dtype=np.int64)
+        first_part = scores[block, parts[0]].astype(np.float64)
+        # Tiles of a few partners stay in the cache, and are changed in place.
+        for first in range(0, n_vars, ROWS_AT_ONCE):
+            some = slice(first, min(first + ROWS_AT_ONCE, n_vars))
+            total = np.zeros((len(here), some.stop - first))
+            for target, (sums_of_each, _), factor in zip(targets, of_partners, of_each, strict=True):
+                product = np.zeros_like(total)
+                for part in parts:
+                    of_rows = first_part if len(parts) == 1 else scores[block, part].astype(np.float64)
+                    product += of_rows @ (target[part] * scores[some, part]).T
+                product -= np.outer(sums[block] / n_samples, sums_of_each[some])
+                product *= product
+                product *= factor[some]
+                total += product
+            total *= factors[block, np.newaxis]
+            own = np.flatnonzero((here >= first) & (here < some.stop))
+            total[own, here[own] - first] = -1.0  # a variable is no partner of its own
+            places = total.argmax(axis=1)
+            values = total[np.arange(len(here)), places]
+            larger = values > best  # the lowest of equal partners stays
+            best[larger], partner[larger] = values[larger], places[larger] + first
+        return best, partner
 
     blocks = [slice(start, min(start + ROWS_AT_ONCE, n_rows)) for start in range(0, n_rows, ROWS_AT_ONCE)]
     with one_blas_thread():
