@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
@@ -158,3 +159,63 @@ def test_associations_are_those_of_scipy() -> None:
     assert between("flat", "kind") == 0
     assert between("flat", "a") == pytest.approx(0, abs=1e-12)
     assert Associations(as_table(frame)).strongest(0) == (-1, 0.0)
+
+
+class TestExactly:
+    @pytest.mark.parametrize("n", [1, 2, 7, 10])
+    def test_so_many_are_kept_significant_or_not(self, n: int) -> None:
+        frame, y = redundant_table()
+        selector = MDFSSelector(n_features_to_select=n, random_state=0).fit(frame, y)
+        assert selector.transform(frame).shape[1] == n
+        assert set(selector.get_feature_names_out()) == set(selector.result_.best(n))
+        assert sorted(selector.ranking_) == list(range(1, 11))
+        assert np.array_equal(selector.support_, selector.ranking_ <= n)
+        if n < 10:
+            assert set(selector.left_out_.values()) == {f"after the first {n} of the order for models"}
+
+    def test_ranks_without_a_number(self) -> None:
+        frame, y = redundant_table()
+        selector = MDFSSelector(random_state=0).fit(frame, y)
+        in_order = frame.columns[np.argsort(selector.ranking_)].tolist()
+        assert in_order == selector.result_.best(10)
+        assert selector.support_.sum() == len(selector.result_.relevant)
+
+    def test_as_many_as_predict_best(self) -> None:
+        rng = np.random.default_rng(3)
+        X = rng.normal(size=(300, 12))
+        y = X[:, 2] + X[:, 9] + 0.5 * rng.normal(size=300)
+        selector = MDFSSelector(n_features_to_select="auto", dimensions=1, random_state=0).fit(X, y)
+        assert np.flatnonzero(selector.support_).tolist() == [2, 9]
+        assert selector.result_.best_curve.n_best == 2
+
+    def test_a_grid_search_searches_each_fold_once(self, monkeypatch, tmp_path) -> None:
+        import interplay.ask.selection.call as call
+
+        searches = []
+        search = call.search_selection
+        monkeypatch.setattr(
+            call, "search_selection", lambda *given, **named: searches.append(1) or search(*given, **named)
+        )
+        frame, y = redundant_table()
+        X = frame.drop(columns="a_text")
+        model = make_pipeline(
+            MDFSSelector(n_features_to_select=1, dimensions=(1, 2)), GaussianNB(), memory=str(tmp_path)
+        )
+        grid = GridSearchCV(model, {"mdfsselector__n_features_to_select": [1, 2, 4, 8]}, cv=2).fit(X, y)
+        assert len(searches) == 3  # two folds, and all samples
+        assert grid.best_estimator_[0].support_.sum() == grid.best_params_["mdfsselector__n_features_to_select"]
+        MDFSSelector(n_features_to_select=3, dimensions=(1, 2), level=0.01).fit(X, y)
+        assert len(searches) == 4
+        MDFSSelector(n_features_to_select=3, dimensions=(1, 2)).fit(X, ~y)
+        assert len(searches) == 5
+
+    def test_refusals(self) -> None:
+        X, y = noise()
+        with pytest.raises(ValueError, match=r"^n_features_to_select=3 says exactly .* with max_features=2: leave one"):
+            MDFSSelector(n_features_to_select=3, max_features=2).fit(X, y)
+        with pytest.raises(
+            ValueError, match=r"^n_features_to_select=7 needs as many variables, and X has n_features=6"
+        ):
+            MDFSSelector(n_features_to_select=7).fit(X, y)
+        with pytest.raises(InvalidParameterError, match="n_features_to_select"):
+            MDFSSelector(n_features_to_select=0).fit(X, y)

@@ -36,11 +36,13 @@ WARNINGS_OF_CHECKS = (
     "ignore:X does not have valid feature names",
 )
 
-#: The defaults select nothing from tables of noise; the second takes missing values; the third selects most columns.
+#: The defaults select nothing from tables of noise; the second takes missing values; the third selects most columns,
+#: the fourth one.
 SELECTORS = (
     MDFSSelector(),
     MDFSSelector(dimensions=2, n_contrast=40, missing="level", max_features=2),
     MDFSSelector(dimensions=1, level=0.9, p_adjust="none", min_features=1, redundancy=0.9),
+    MDFSSelector(dimensions=1, n_features_to_select=1),
 )
 
 #: scikit-learn runs these on its own estimators only.
@@ -122,6 +124,7 @@ class TestSameAsSelect:
         assert ours.pop("max_features") is None
         assert ours.pop("redundancy") is None  # none is left out, and groups are those of select
         assert ours.pop("short_list") is False
+        assert ours.pop("n_features_to_select") is None
         theirs["null_fit"] = theirs.pop("fit")
         # What belongs to one run and not to a model that is fitted many times.
         beside = (

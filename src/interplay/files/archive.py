@@ -31,14 +31,14 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from interplay.files.types import fits, have_types
+from interplay.files.types import fits, have_types, written_fields
 from interplay.files.whole_file import is_special, whole_file
 
 #: Fast rather than small: a checkpoint is written every minute.
@@ -219,7 +219,7 @@ class _Encoder:
 
     def tree(self, value: Any, path: str) -> Any:
         if type(value) in self._types:
-            of_fields = {field.name: getattr(value, field.name) for field in fields(value)}
+            of_fields = {name: getattr(value, name) for name in written_fields(value)}
             return {"type": type(value).__name__, **self._entries(of_fields, path)}
         if isinstance(value, np.ndarray):
             return self._array(value, path)
@@ -277,7 +277,7 @@ class _Decoder:
 
     def _dataclass(self, type: str, **entries: Any) -> Any:
         kind = self._types[type]
-        if entries.keys() != {field.name for field in fields(kind)}:
+        if entries.keys() != set(written_fields(kind)):
             raise ValueError("other fields")
         return kind(**{name: self.value(entry) for name, entry in entries.items()})
 

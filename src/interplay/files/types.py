@@ -143,6 +143,11 @@ def have_types(values: Mapping[str, Any], hints: Mapping[str, Any]) -> bool:
     return all(fits(values.get(name), hint) for name, hint in hints.items())
 
 
+def written_fields(kind: Any) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass that are written: all but those with ``{"written": False}``."""
+    return tuple(field.name for field in fields(kind) if field.metadata.get("written", True))
+
+
 def _holds_together(value: Any, sizes: Sizes) -> bool:
     """Say whether a dataclass fits its annotations and its method ``is_consistent``."""
     inside = dict(sizes)  # a size that is first defined in here is unknown outside
@@ -154,4 +159,4 @@ def _holds_together(value: Any, sizes: Sizes) -> bool:
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
     hints = get_type_hints(kind, include_extras=True)
-    return {field.name: hints[field.name] for field in fields(kind)}
+    return {name: hints[name] for name in written_fields(kind)}

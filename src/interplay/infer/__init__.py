@@ -29,6 +29,8 @@
     verdicts.py            tests of tuples    → interaction, additive, unclear
     short_list.py          columns + outcome → variables that are relevant given each other, forward; groups of
                            redundant variables
+    best_order.py          scores + evidence  → an order in which each variable adds most to those before it
+    best_curve.py          orders of parts    → what the first n variables explain in the other samples
     claims.py              one variable, any outcome → p-values of each claim, by the tests of the search
     linkage.py             columns → which are correlated, as a sparse list of r²; tuples, r² → leads, and the tuples
                            that join each

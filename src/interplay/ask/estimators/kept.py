@@ -9,7 +9,6 @@ import numpy as np
 from interplay.base.arrays import BoolArray
 from interplay.base.checks import shown
 from interplay.data.study.table import Table
-from interplay.infer.p_values import significance_order
 from interplay.infer.short_list import Associations
 from interplay.show.results.selection import Selection
 
@@ -28,17 +27,22 @@ class KeptVariables:
         For each redundant relevant variable: the kept variable with which it is redundant, and their association.
     of_short_list : bool
         Whether the variables are those of the short list.
+    n_exactly : int, optional
+        Whether they are so many of the order for models.
     """
 
     support: BoolArray
     same_as: dict[int, tuple[int, float]]
     of_short_list: bool = False
+    n_exactly: int | None = None
 
     def left_out(self, result: Selection) -> dict[str, str]:
         """Return the reason for which each variable is left out, by name."""
         reasons = {}
         for v in np.flatnonzero(~self.support).tolist():
-            if not result.is_relevant[v]:
+            if self.n_exactly is not None:
+                reason = f"after the first {self.n_exactly} of the order for models"
+            elif not result.is_relevant[v]:
                 reason = f"not relevant (adjusted p {result.p_adjusted[v]:.3g})"
             elif v in self.same_as:
                 kept, association = self.same_as[v]
@@ -86,8 +90,7 @@ def kept_variables(
                 kept.keep(v)
                 chosen.append(v)
     if len(chosen) < min_features:
-        order = significance_order(result.log_p, np.max([run.gains.gain for run in result.runs], axis=0))
-        others = [v for v in order.tolist() if v not in set(chosen)]
+        others = [v for v in result.by_significance.tolist() if v not in set(chosen)]
         others.sort(key=lambda v: v in same_as)  # stable: by significance within each part
         for v in others[: min_features - len(chosen)]:
             same_as.pop(v, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -25,14 +26,15 @@ from interplay.ask.estimators.input import (
 )
 from interplay.ask.estimators.kept import KeptVariables, kept_variables
 from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
-from interplay.ask.selection.call import select
+from interplay.ask.selection.call import select, select_once
 from interplay.ask.selection.dimensions import Dimensions, resolve_dimensions
 from interplay.base.arguments import ARGUMENTS, described_by
-from interplay.base.arrays import BoolArray, FloatArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.data.codes.coder import MISSING_CHOICES, Discrete
 from interplay.data.study.table import Table
 from interplay.infer.null_fit import FITS
 from interplay.infer.p_values import ADJUST_METHODS
+from interplay.show.results.best import first_variables
 from interplay.show.results.selection import Selection
 
 if TYPE_CHECKING:
@@ -80,6 +82,11 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         Keep the short list only: relevant variables that are each relevant given the others
         (``result_.short_list``), chosen from one of each group of redundant variables. With `max_features`, the first
         of these.
+    n_features_to_select : int or "auto", optional
+        Keep exactly so many variables, those that a model should get (``result_.best``), significant or not; at most
+        all. "auto" takes their number by cross-validation within the samples, which takes about four more searches. In
+        a grid search over it each part of the samples is searched once: the results of the last fits are
+        kept in memory, by a fingerprint of data and settings.
     engine : {"auto", "cpu", "cuda", "dask"} or Engine
         ...
 
@@ -92,9 +99,12 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         The result of `select`: ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
     support_ : (n_features,) bool
         Which variables are kept.
+    ranking_ : (n_features,) int64
+        Rank of each variable in the order for models, 1 for the best (``result_.best``). With `n_features_to_select`,
+        the kept variables have the first ranks.
     left_out_ : dict
         Why each of the other variables is left out, by name: not relevant, redundant with one that is kept, not in the
-        short list, or beyond `max_features`.
+        short list, or beyond `max_features` or `n_features_to_select`.
     gains_ : (n_features,) float64
         Maximum information gain of each variable; with several searches (`dimensions`, `multiclass`), that of the most
         significant one.
@@ -154,6 +164,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
         "redundancy": [Interval(Real, 0, 1, closed="right"), None],
         "short_list": ["boolean"],
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         **SHARED_CONSTRAINTS,
     }
 
@@ -182,6 +193,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         max_features: int | None = None,
         redundancy: float | None = None,
         short_list: bool = False,
+        n_features_to_select: int | str | None = None,
         random_state: Any = None,
         engine: str | Engine = "auto",
         n_jobs: int | None = None,
@@ -195,6 +207,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     # Set by fit().
     result_: Selection
     support_: BoolArray
+    ranking_: IntArray
     gains_: FloatArray
     p_values_: FloatArray
     n_features_in_: int
@@ -235,17 +248,31 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         settings = self.get_params(deep=False)
         settings["fit"] = settings.pop("null_fit")
         bounds = {name: settings.pop(name) for name in ("min_features", "max_features", "redundancy", "short_list")}
+        n_exactly = settings.pop("n_features_to_select")
         if self.redundancy is not None:
             settings["redundancy"] = self.redundancy
         tasks = fit_tasks(self, X, y)
         if tasks is not None:
             settings["progress"] = tasks.show
-        result = select(samples.table, samples.y, **samples.beside, **settings)
+        if n_exactly is None:
+            result = replace(select(samples.table, samples.y, **samples.beside, **settings), again=None)
+        else:
+            result = select_once(
+                X=samples.table, y=samples.y, with_curve=n_exactly == "auto", **samples.beside, **settings
+            )
         if tasks is not None:
             tasks.end()
 
         self.result_ = result
-        self._kept = kept_variables(result, samples.table, **bounds)
+        if n_exactly == "auto":
+            n_exactly = result.best_curve.n_best
+        in_order = first_variables(result, samples.table.n_vars, n_exactly)
+        self.ranking_ = np.empty(samples.table.n_vars, dtype=np.int64)
+        self.ranking_[in_order] = np.arange(1, len(in_order) + 1)
+        if n_exactly is None:
+            self._kept = kept_variables(result, samples.table, **bounds)
+        else:
+            self._kept = KeptVariables(self.ranking_ <= n_exactly, {}, n_exactly=n_exactly)
         self.support_ = self._kept.support
         # The table has the gain in the best of several runs, but takes long to make for a million variables.
         self.gains_ = result.gains.gain if len(result.runs) == 1 else result.table["gain"].to_numpy()
@@ -290,6 +317,19 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         return table
 
     def _check_bounds(self, n_vars: int) -> None:
+        if self.n_features_to_select is not None:
+            others = {"min_features": 0, "max_features": None, "redundancy": None, "short_list": False}
+            for name, default in others.items():
+                if (given := getattr(self, name)) != default:
+                    raise ValueError(
+                        f"n_features_to_select={self.n_features_to_select} says exactly how many variables are kept, "
+                        f"and does not go with {name}={given}: leave one out"
+                    )
+            if self.n_features_to_select != "auto" and self.n_features_to_select > n_vars:
+                raise ValueError(
+                    f"n_features_to_select={self.n_features_to_select} needs as many variables, and X has "
+                    f"n_features={n_vars}: lower it"
+                )
         if self.max_features is not None and self.min_features > self.max_features:
             raise ValueError(
                 f"min_features={self.min_features} must not be larger than max_features={self.max_features}: change one"

@@ -24,6 +24,8 @@ The path of every question: call → study → plan → search (into a sink) →
     variable_effects.py relevant variables   → direction and size of the effect of each
     unit_columns.py     variables, tuples    → columns by which a short list tests them
     short_list.py       relevant variables   → groups of redundant ones, a short list
+    best_order.py       Selection + study    → an order of variables for models
+    best_curve.py       SelectionTask        → what the first n variables of that order explain, by cross-fitting
     cautions.py         finds                → warnings of leaks and identifiers
     part.py, shards.py  one shard            → Part; all parts → Selection     `search_shard`, `merge_parts`
 """

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
+from interplay.ask.selection.best_curve import make_best_curve
 from interplay.ask.selection.dimensions import Dimensions
 from interplay.ask.selection.holdout import with_holdout
 from interplay.ask.selection.runs import search_selection
@@ -131,8 +135,49 @@ def _search(whole: SelectionTask, arguments: Mapping[str, Any], shared: SharedCo
         with handing_over(lambda: result, checkpoint=kept):
             of_halves = search_halves(found.task, **how)
         result = replace(result, stability=of_halves, settings=result.settings | {"stability": task.n_subsamples})
+    result = replace(result, again=partial(make_best_curve, task, **how))
     return result if held_out is None else with_holdout(result, held_out)
 
 
 #: Checks arguments of `select`; an argument that is not given has the default of `select`.
 task_of = partial(checked, select, check_selection)
+
+
+#: Results of the last searches by `select_once`, the latest last, and how many variables they may have in all.
+_KEPT: OrderedDict[tuple[str, ...], Selection] = OrderedDict()
+_MAX_KEPT = 1 << 21
+
+
+def select_once(
+    *,
+    random_state: Any,
+    engine: AsEngine,
+    n_jobs: int | None,
+    progress: Progress,
+    with_curve: bool = False,
+    **arguments: Any,
+) -> Selection:
+    """Return what `select` does, from memory where the last calls had the same data and settings.
+
+    Without a seed the result of such a call is taken as well, whatever seed was drawn there. The result does not hold
+    the samples, but it has the curve of the best variables where that is asked for.
+    """
+    task = task_of(**arguments, random_state=random_state)
+    how = {"engine": engine, "n_jobs": n_jobs, "progress": progress, "checkpoint": None}
+
+    def made() -> Selection:
+        result = _search(task, how)
+        return replace(result, curve=result.best_curve if with_curve else None, again=None)
+
+    if random_state is not None and not isinstance(random_state, int | np.integer):  # a generator moves on
+        return made()
+    study = task.study
+    labels = "\0".join(map(str, study.compared.labels))
+    settings = repr(task.settings.to_dict() | {"random_state": random_state})
+    key = (study.fingerprint(), labels, str(study.record()), settings, str(engine), str(with_curve))
+    if key not in _KEPT:
+        _KEPT[key] = made()
+    _KEPT.move_to_end(key)
+    while len(_KEPT) > 1 and sum(len(result.names) for result in _KEPT.values()) > _MAX_KEPT:
+        _KEPT.popitem(last=False)
+    return _KEPT[key]

@@ -12,6 +12,7 @@ from typing import cast
 import numpy as np
 
 from interplay.ask.interaction.tests import Tables, kept_counts, tuple_tables
+from interplay.ask.selection.best_order import make_best_order
 from interplay.ask.selection.best_tuples import explain
 from interplay.ask.selection.cautions import find_cautions, warn_of_cautions
 from interplay.ask.selection.runs import SearchedSelection
@@ -36,7 +37,7 @@ _MAX_CORRELATED = 3000
 
 
 def explained(found: Selection, data: SearchedSelection) -> Selection:
-    """Add correlations, tuples that explain, their tests and counts, curves, cautions, effects, a short list."""
+    """Add correlations, explaining tuples, tests and counts of these, curves, cautions, effects, short list, order."""
     task = data.task
     runs: list[Run] = []
     counted: list[TupleCounts] = []
@@ -76,7 +77,7 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
     )
     found = replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
-    return replace(found, shortened=make_short_list(found, data))
+    return replace(found, shortened=make_short_list(found, data), ordered=make_best_order(found, data))
 
 
 def _involved(found: Selection, numbers: range) -> IntArray:

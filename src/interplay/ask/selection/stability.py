@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from interplay.ask.selection.runs import search_selection
+from interplay.ask.selection.runs import SearchedSelection, search_selection
 from interplay.ask.selection.significance import selection_from
 from interplay.ask.selection.task import SelectionTask
 from interplay.base.arrays import IntArray
 from interplay.base.checks import naming_argument
 from interplay.base.progress import Progress, check_progress, part
+from interplay.data.study.study import Study
 from interplay.infer.stability import Stability, stability_of
 from interplay.search.engines.choice import AsEngine
 from interplay.show.results.selection import Selection
@@ -42,7 +43,14 @@ def halves(task: SelectionTask, seed: int) -> Iterator[IntArray]:
 
     Samples that belong together stay together: whole groups are divided.
     """
-    study, rng = task.study, np.random.RandomState(seed)
+    rng = np.random.RandomState(seed)
+    for _ in range(task.n_subsamples // 2):
+        of_sample = parts_of_samples(task.study, 2, rng)
+        yield from (np.flatnonzero(of_sample == number) for number in range(2))
+
+
+def parts_of_samples(study: Study, n_parts: int, rng: np.random.RandomState) -> IntArray:
+    """Return the part of each sample: equal shares of each class and stratum; groups stay whole."""
     if study.groups is not None:
         unit = np.unique(study.groups.codes, return_inverse=True)[1].reshape(-1)
     else:
@@ -51,25 +59,31 @@ def halves(task: SelectionTask, seed: int) -> Iterator[IntArray]:
     like = study.compared.class_codes[first].astype(np.int64)
     if study.strata is not None:
         like = like * study.strata.n_strata + study.strata.codes[first]
-    for _ in range(task.n_subsamples // 2):
-        order = rng.permutation(len(first))
-        order = order[np.argsort(like[order], kind="stable")]
-        in_first = np.zeros(len(first), dtype=np.bool_)
-        in_first[order[rng.randint(2) :: 2]] = True
-        for is_in in (in_first[unit], ~in_first[unit]):
-            yield np.flatnonzero(is_in)
+    order = rng.permutation(len(first))
+    order = order[np.argsort(like[order], kind="stable")]
+    of_unit = np.empty(len(first), dtype=np.int64)
+    of_unit[order] = (np.arange(len(first)) - rng.randint(n_parts)) % n_parts
+    return of_unit[unit]
 
 
 def _select(
     task: SelectionTask, rows: IntArray, *, seed: int, engine: AsEngine, n_jobs: int | None, progress: Progress
 ) -> Selection:
-    settings = replace(task.settings, random_state=seed)
     with naming_argument("stability"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # halves have few samples: the whole search has told already
-        study = task.study.of_samples(rows)
-        half = SelectionTask(study, settings, study.comparisons(settings.multiclass))
-        searched = search_selection(half, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=None)
-        return selection_from(searched.runs, names=list(study.table.names), settings=settings, provenance={}, data=None)
+        searched = search_in(task, rows, seed=seed, engine=engine, n_jobs=n_jobs, progress=progress)
+        settings, names = searched.task.settings, list(searched.task.study.table.names)
+        return selection_from(searched.runs, names=names, settings=settings, provenance={}, data=None)
+
+
+def search_in(
+    task: SelectionTask, rows: IntArray, *, seed: int, engine: AsEngine, n_jobs: int | None, progress: Progress
+) -> SearchedSelection:
+    """Do the searches of a task in some of its samples."""
+    settings = replace(task.settings, random_state=seed)
+    study = task.study.of_samples(rows)
+    part_of = SelectionTask(study, settings, study.comparisons(settings.multiclass))
+    return search_selection(part_of, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=None)
 
 
 def check_halves(task: SelectionTask) -> None:

@@ -10,6 +10,7 @@ from interplay.base.arrays import IntArray
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.files.types import fits, have_types
 from interplay.infer.arms import ArmPValues
+from interplay.infer.best_order import BestOrder
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.survival.survival_curves import SurvivalCurves
 from interplay.show.results.combined import Combined
@@ -32,12 +33,18 @@ def is_selection(selection: Selection) -> bool:
         and (selection.linkage is None or bool(np.isin(selection.ranked, selection.linkage.variables).all()))
         and all(_is_test_of(test, len(selection.comparisons)) for test in selection.tests)
         and (selection.shortened is None or len(selection.shortened.representative) == len(selection.ranked))
+        and (selection.ordered is None or _is_order(selection.ordered))
         and all(curves.run < n_runs for curves in selection.survival_curves)
         and all(
             counts.run < n_runs and _has_classes(counts, len(selection.runs[counts.run].class_labels))
             for counts in selection.tuple_counts
         )
     )
+
+
+def _is_order(ordered: BestOrder) -> bool:
+    """Say whether no variable comes twice, and members of a tuple stand side by side."""
+    return len(np.unique(ordered.variable)) == len(ordered.variable) and bool((np.diff(ordered.unit) >= 0).all())
 
 
 def _are_typed(result: Result) -> bool:

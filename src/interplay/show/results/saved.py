@@ -12,6 +12,8 @@ from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.files.archive import FileFormat, is_archive_of, read_archive, write_archive
 from interplay.files.types import fits
 from interplay.infer.arms import ArmPValues
+from interplay.infer.best_curve import BestCurve
+from interplay.infer.best_order import BestOrder
 from interplay.infer.effects.variable_effects import VariableEffects
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.linkage import Linkage
@@ -32,12 +34,13 @@ from interplay.show.results.traits import Traits
 
 _SELECTION = FileFormat(
     name="selection",
-    version=7,
+    version=8,
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TupleTests, VariableCuts,
         OutcomeCuts, ModelTests, SurvivalCurves, ArmPValues, Linkage, Stability,
-        VariableEffects, ShortList, Replication, Interactions, Tagging,
+        VariableEffects, ShortList, Replication, Interactions, Tagging, BestOrder,
+        BestCurve,
     ),
     in_words="saved selection",
     advice=": save it again",

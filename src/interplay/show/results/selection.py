@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from interplay.base.arguments import NEW_SAMPLES, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
-from interplay.base.checks import check_int, shown
+from interplay.base.checks import check_choice, check_int, shown
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.data.study.outcomes.words import Words
 from interplay.files.types import Check
@@ -25,15 +26,18 @@ from interplay.infer.arms import (
     strongest_test,
     weighted_arms,
 )
+from interplay.infer.best_curve import BestCurve
+from interplay.infer.best_order import BestOrder
 from interplay.infer.effects.variable_effects import VariableEffects
 from interplay.infer.linkage import DEFAULT_R2, FLOOR, Linkage
 from interplay.infer.model_tests import ModelTests
 from interplay.infer.null_fit import NullFit
-from interplay.infer.p_values import adjust
+from interplay.infer.p_values import adjust, significance_order
 from interplay.infer.short_list import ShortList, clusters
 from interplay.infer.stability import Stability
 from interplay.infer.survival.survival_curves import SurvivalCurves
 from interplay.infer.verdicts import Verdict, verdicts_of
+from interplay.show.results.best import Best, first_variables
 from interplay.show.results.leads import check_r2, selection_clumps
 from interplay.show.results.one_size import one_size, selection_interactions
 from interplay.show.results.replicated import Replication
@@ -105,6 +109,14 @@ class Selection(Result):
         Direction and size of the effects of the relevant variables; see `effect_table`.
     shortened : ShortList, optional
         Groups of redundant variables and the short list; see `redundant_groups` and `short_list`.
+    ordered : BestOrder, optional
+        The first 100 variables of the order for models; see `best`.
+    n_best : int
+        How many variables summary and table show as the best for a model; see `with_best`.
+    curve : BestCurve, optional
+        What so many variables explain, by cross-fitting, where it was asked for; see `best_curve`.
+    again : callable, optional
+        Repeats the search in parts of the samples, for `best_curve`. It is not saved.
     replication : Replication, optional
         With ``holdout=``, the tests of the relevant variables in the samples that were held out.
     """
@@ -129,6 +141,13 @@ class Selection(Result):
     effects: VariableEffects | None = None
     shortened: ShortList | None = None
     replication: Replication | None = None
+    ordered: BestOrder | None = None
+    n_best: Annotated[int, Check(low=0)] = 0
+    curve: BestCurve | None = None
+    again: Callable[[], BestCurve] | None = field(default=None, metadata={"written": False})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"again": None}  # it holds the samples
 
     @property
     def relevant(self) -> list[str]:
@@ -143,6 +162,11 @@ class Selection(Result):
     def adjust_all(self, p_value: FloatArray, n_tests: int) -> FloatArray:
         """Adjust the p-values of several selections."""
         return adjust(p_value, str(self.asked.p_adjust), level=self.asked.level)
+
+    @cached_property
+    def by_significance(self) -> IntArray:
+        """Numbers of all variables, most significant first, relevant or not."""
+        return significance_order(self.log_p, np.max([run.gains.gain for run in self.runs], axis=0))
 
     @property
     def cautions(self) -> dict[str, str]:
@@ -646,6 +670,72 @@ class Selection(Result):
         [['x3', 'x5'], ['x7']]
         """
         return [] if self.shortened is None else [self.names[v] for v in self.shortened.variable.tolist()]
+
+    def best(self, n: int | str) -> Best:
+        """Return the n variables that a model should get, significant or not, the best first.
+
+        Each adds most to those before it: its relevance, over all that the search found out, is divided by its likeness
+        to the variables before it. Two variables that matter only together come in one after the other. With several
+        classes, variables of each class against the rest take turns. The first 100 are ordered so; others follow by
+        their p-values, as all do where parts were merged without X. The short list is what can be proved.
+
+        Parameters
+        ----------
+        n : int or "auto"
+            How many variables, at most all that were searched. "auto" takes the smallest number that predicts within
+            one standard error of the best: search and order are repeated in four fifths of the samples, and judged in
+            the others (`best_curve`).
+
+        Returns
+        -------
+        Best
+            A list of names, with ``.table``: rank, variable, p_adjusted, relevant, found, the tuple with which it came
+            in, and the class in whose turn. Its ``.curve`` is what so many variables explain, by cross-fitting.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 20))
+        >>> X[:, 5] = X[:, 3] + 0.1 * rng.normal(size=400)  # a copy
+        >>> y = 2 * X[:, 3] + X[:, 7] + 2 * np.sign(X[:, 11] * X[:, 12]) + rng.normal(size=400)
+        >>> result = interplay.select(X, y, random_state=0)
+        >>> result.best(4)
+        ['x11', 'x12', 'x3', 'x7']
+        """
+        if isinstance(n, str):
+            check_choice("n", n, ("auto",))
+            n = self.best_curve.n_best
+        return Best(self, first_variables(self, check_int("n", n, low=1, high=len(self.names))))
+
+    @cached_property
+    def best_curve(self) -> BestCurve:
+        """What the first n variables for a model explain in samples that had no part in choosing them.
+
+        Search and order are repeated without each fifth of the samples; ridge regression on the first n variables
+        predicts the outcome there. It is made when it is asked for, and takes about four searches. A result from a file
+        or a pickle has no samples: it knows the curve if it was saved `with_best` "auto".
+        """
+        if self.curve is not None:
+            return self.curve
+        if self.again is None:
+            raise ValueError(
+                "this result has no samples, in which the search could be repeated: use "
+                "select(X, y, **result.settings).best('auto'), or give a number to best()"
+            )
+        return self.again()
+
+    def with_best(self, n: int | str) -> Selection:
+        """Return the same result with the n best variables for a model in summary, table and report.
+
+        Parameters
+        ----------
+        n : int or "auto"
+            As in `best`. With "auto" the curve is kept, and saved with the result.
+        """
+        number = len(self.best(n))
+        return replace(self, n_best=number, curve=self.best_curve if n == "auto" else self.curve)
 
     @property
     def redundant_groups(self) -> list[list[str]]:

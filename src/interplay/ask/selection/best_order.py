@@ -1,0 +1,119 @@
+"""A selection and its data → an order of variables for models: the statistics are in `infer/best_order.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.ask.selection.runs import SearchedSelection
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.jobs import one_blas_thread
+from interplay.data.codes.rank_scores import mid_rank_scores, normal_scores
+from interplay.data.study.study import Study
+from interplay.infer.arms import ALONE, GIVEN, found_in_words
+from interplay.infer.best_order import BestOrder, choose_order, relevance
+from interplay.infer.given_test import centred_within
+from interplay.infer.short_list import beyond, orthonormal
+from interplay.show.results.selection import Selection
+
+#: Variables that are ordered; those after them follow by their p-values.
+_MAX_ORDERED = 100
+
+#: Samples that likeness and the relevance for each class are taken from, at most, and scores that are in memory.
+_MAX_SAMPLES, _MAX_SCORES = 1 << 13, 1 << 22
+
+#: Relevant variables that may bring in their tuples.
+_MAX_TUPLES = 1000
+
+#: Values that are read at once.
+_BLOCK = 1 << 21
+
+_WITHOUT_PARTNERS = {found_in_words(ALONE), found_in_words(GIVEN)}
+
+
+def make_best_order(found: Selection, data: SearchedSelection) -> BestOrder:
+    """Order the first variables by what each adds to those before it."""
+    study = data.task.study
+    rows = np.arange(study.n_samples)
+    if len(rows) > _MAX_SAMPLES:  # the same ones in each run
+        rows = np.sort(np.random.RandomState(0).permutation(len(rows))[:_MAX_SAMPLES])
+    tuples = _tuples(found)
+    read = _read_variables(found, tuples, max(_MAX_SCORES // len(rows), _MAX_ORDERED))
+    place = {v: row for row, v in enumerate(read.tolist())}
+    with one_blas_thread():
+        samples = Samples(study, rows)
+        scores, levels = samples.scores_of(read)
+        alone = relevance(scores, samples.targets, samples.n_free, levels)
+        # Of a part of the samples, p-values are as much larger.
+        evidence = -np.where(found.is_relevant[read], found.log_p[read], 0.0) * (len(rows) / study.n_samples)
+        bar = np.log(len(found.names) / found.asked.level)
+        in_tuple_only = {place[v]: members for v, members in tuples.items() if alone.alone[place[v]] < bar}
+        order = choose_order(
+            scores,
+            alone,
+            evidence,
+            {row: [place[u] for u in members] for row, members in in_tuple_only.items()},
+            _MAX_ORDERED,
+            n_vars=len(found.names),
+        )
+    return BestOrder(read[order.variable], order.unit, order.turn)
+
+
+def _tuples(found: Selection) -> dict[int, list[int]]:
+    """Return the partners of relevant variables that were found in a tuple; relevant ones where there are any."""
+    partners: dict[int, list[int]] = {}
+    for v in found.ranked[:_MAX_TUPLES].tolist():
+        if found.found[v] not in _WITHOUT_PARTNERS:
+            others = [u for u in found.best_tuple(v).tolist() if u != v]
+            partners[v] = [u for u in others if found.is_relevant[u]] or others
+    return partners
+
+
+def _read_variables(found: Selection, tuples: dict[int, list[int]], most: int) -> IntArray:
+    """Return the numbers of the variables that are read, ascending: the most significant, and all members of tuples."""
+    if len(found.names) <= most:
+        return np.arange(len(found.names))
+    members = [u for v, others in tuples.items() for u in (v, *others)]
+    return np.unique(np.concatenate([found.by_significance[:most], np.array(members, dtype=np.int64)]))
+
+
+class Samples:
+    """Targets and scores in some samples, within strata and beyond covariates."""
+
+    def __init__(self, study: Study, rows: IntArray) -> None:
+        self._table, self._rows = study.table, rows
+        n = len(rows)
+        self._strata = np.zeros(n, dtype=np.int64) if study.strata is None else study.strata.codes[rows]
+        known = np.empty((0, n)) if study.model is None else study.model.design.known.T[:, rows]
+        self._known = orthonormal(centred_within(known, self._strata))
+        self.n_free = n - int(self._strata.max(initial=0)) - 1 - len(self._known)
+        self.targets = self._beyond_design(study.outcome.alone()[:, rows])
+
+    def _beyond_design(self, columns: FloatArray) -> FloatArray:
+        return beyond(centred_within(columns, self._strata), self._known)
+
+    def scores_of(
+        self, variables: IntArray, here: BoolArray | slice = slice(None)
+    ) -> tuple[FloatArray, dict[int, FloatArray]]:
+        """Return the scores of variables, in rows of length 1; of labels without an order, those of their levels.
+
+        Levels have the scores that go with the outcome most, of the samples `here`; beside these, by row, orthonormal
+        columns.
+        """
+        scores = np.empty((len(variables), len(self._rows)))
+        size = max(1, _BLOCK // self._table.n_samples)
+        for start in range(0, len(variables), size):
+            here = slice(start, start + size)
+            values = np.asarray(self._table.columns(variables[here]))[:, self._rows]
+            scores[here] = self._beyond_design(normal_scores(mid_rank_scores(values)))
+        levels: dict[int, FloatArray] = {}
+        for row in np.flatnonzero(self._table.is_label[variables]).tolist():
+            values = np.asarray(self._table.columns(slice(variables[row], variables[row] + 1)))[0, self._rows]
+            _, codes = np.unique(values, return_inverse=True)
+            indicators = codes.reshape(-1) == np.arange(1, int(codes.max(initial=0)) + 1)[:, np.newaxis]
+            basis = orthonormal(self._beyond_design(indicators.astype(np.float64)))
+            if len(basis):
+                levels[row] = basis
+                leading = np.linalg.svd(self.targets[:, here] @ basis[:, here].T, full_matrices=False)[2][0]
+                scores[row] = leading @ basis
+        lengths = np.sqrt((scores**2).sum(axis=1, keepdims=True))
+        return np.divide(scores, lengths, out=np.zeros_like(scores), where=lengths > 1e-9), levels
