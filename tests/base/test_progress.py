@@ -12,6 +12,7 @@ import pytest
 
 import interplay
 from interplay.base import progress
+from interplay.base.progress import map_shown
 from interplay.search.engines.cpu import CpuEngine
 
 
@@ -135,3 +136,41 @@ def test_a_search_tells_its_best_finds_while_it_runs(monkeypatch) -> None:
     final = interplay.max_information_gain(X, y, dimensions=4, n_jobs=2)
     assert (told[-1] <= final.gain).all()
     assert (told[-1] < final.gain).any()
+
+
+class TestWorkOnItems:
+    def test_long_work_is_announced_before_it_goes_on(self, capsys, clock):
+        said = []
+
+        def work(item):
+            clock[0] += 0.1
+            said.append(capsys.readouterr().err)
+            return item
+
+        assert map_shown(work, range(31_000), 1, progress=True, what="tests of") == list(range(31_000))
+        assert said[:155] == [""] * 155  # the first ones, which are timed
+        assert said[155].startswith("tests of 31,000 tuples: about 51 min 40 s: 0.5%")
+        assert "15 min" in "".join(said[156:])  # and goes on to say how long it will take
+
+    def test_short_work_says_nothing(self, capsys):
+        assert map_shown(abs, [-1, -2], 2, progress=True, what="tests of") == [1, 2]
+        assert map_shown(abs, [], 1, progress=True, what="tests of") == []
+        assert capsys.readouterr().err == ""
+
+    def test_a_function_is_told_shares_of_tuples(self):
+        told = []
+        assert map_shown(len, ["a", "bc", "d"], 1, progress=told.append, what="tests of", sizes=[1, 2, 1]) == [1, 2, 1]
+        assert told == [0.25, 1.0]
+
+
+@pytest.mark.parametrize("kind", ["classes", "times"])
+def test_select_tells_shares_of_the_search_and_of_the_tests(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    score = (X[:, 1] > 0) ^ (X[:, 4] > 0)
+    y = score if kind == "classes" else (rng.exponential(np.exp(-2.0 * score)), np.ones(300, dtype=bool))
+    told = []
+    interplay.select(X, y, random_state=0, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert [share for share in told if 0.9 < share < 1.0]

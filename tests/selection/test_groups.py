@@ -20,6 +20,7 @@ from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.table import as_table
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.cpu import CpuEngine
+from interplay.show.report.words import summary_sentences
 
 
 def by_hand(X, y, groups, strata=None, n=199, **settings):
@@ -318,7 +319,7 @@ class TestLongWork:
         assert n < 150
         assert not found.relevant
         assert found.p_adjusted.min() >= 0.05
-        assert "stopped early" in "".join(interplay.show.report.words.summary_sentences(found))
+        assert "stopped early" in "".join(summary_sentences(found))
 
     def test_progress_is_told_from_0_to_1(self):
         X, y, donor = donors()

@@ -459,7 +459,7 @@ class TestCallbacks:
         )
         assert shares == sorted(shares)
         assert shares[-1] == 1.0
-        assert {1 / 3, 2 / 3} <= set(shares)
+        assert {0.3, 0.6} <= set(np.round(shares, 9).tolist())  # two of three searches, which are 0.9 of the call
 
     def test_taken_down_after_an_error(self) -> None:
         X, y = xor_data()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, Protocol, TypeVar, cast
 
 from interplay.base.checks import shown
+from interplay.base.jobs import map_in_threads
 from interplay.base.text import printable
 
 #: Names and gains of the best variables so far; called only when there is something to show.
@@ -29,12 +30,17 @@ class ShowDone(Protocol):
 Progress = bool | Callable[[float], None] | None
 
 _Told = TypeVar("_Told")
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 #: A search this short needs no display; below it the bar would only flicker.
 _MIN_TUPLES_SHOWN = 20_000_000
 
 _SECONDS_BETWEEN_LINES = 60.0
 _SECONDS_BETWEEN_UPDATES = 0.5
+
+#: Work on items is shown where it will take longer, as its first items, one in so many, tell.
+_SECONDS_SHOWN, _FIRST_SHARE = 3.0, 200
 
 N_FINDS_SHOWN = 3
 _LONGEST_NAME = 16
@@ -128,6 +134,56 @@ def show_progress(
             yield show
     else:
         yield _lines(n_tuples, what, unit)
+
+
+def map_shown(
+    work: Callable[[_Item], _Result],
+    items: Sequence[_Item],
+    n_threads: int,
+    *,
+    progress: Progress,
+    what: str,
+    sizes: Sequence[int] | None = None,
+) -> list[_Result]:
+    """Apply `work` to each item, as `map_in_threads`; announce what takes long before it goes on, and show it.
+
+    How long all items take is told by the first ones.
+
+    Parameters
+    ----------
+    progress : bool, callable or None
+        As in `show_progress`.
+    what : str
+        What is done, as in "tests of".
+    sizes : sequence of int, optional
+        Tuples of each item; one if not given.
+
+    Examples
+    --------
+    >>> map_shown(abs, [-3, -1, 4], 1, progress=print, what="tests of")
+    0.3333333333333333
+    1.0
+    [3, 1, 4]
+    """
+    sizes = [1] * len(items) if sizes is None else sizes
+    n_tuples = sum(sizes)
+    n_first = max(n_threads, len(items) // _FIRST_SHARE)
+    began = time.perf_counter()
+    found = map_in_threads(work, items[:n_first], n_threads)
+    done = sum(sizes[:n_first])
+    seconds = (time.perf_counter() - began) * n_tuples / max(done, 1)
+    words = f"{what} {n_tuples:,} tuples: about {_duration(seconds)}"
+    is_long = seconds >= _SECONDS_SHOWN
+    with show_progress(
+        progress if callable(progress) or is_long else False, n_tuples=max(n_tuples, 1), what=words, min_tuples=0
+    ) as show:
+        step = max(n_threads, int(len(items) * _SECONDS_BETWEEN_UPDATES / max(seconds, 1e-9)))
+        while True:
+            if show is not None:
+                show(sum(sizes[: len(found)]))
+            if len(found) == len(items):
+                return found
+            found += map_in_threads(work, items[len(found) : len(found) + step], n_threads)
 
 
 @dataclass

@@ -14,6 +14,7 @@ import numpy as np
 from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
+from interplay.base.progress import Progress, map_shown
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.models.linear import spline_columns
@@ -37,6 +38,7 @@ def beside_smooth(
     omit_missing: bool = False,
     coding: str = "levels",
     n_threads: int = 1,
+    progress: Progress = False,
 ) -> TupleTests:
     """Fill in the p-values beside smooth effects of some rows; members are numbered as in `coded`."""
     is_cut = ~coded.coder.is_discrete
@@ -62,7 +64,7 @@ def beside_smooth(
             model=coded.comparison.model,
         )
 
-    found = map_in_threads(test, range(len(rows)), n_threads)
+    found = map_shown(test, range(len(rows)), n_threads, progress=progress, what="tests beside smooth effects of")
     p = p_values(again, np.array([one[0][0] for one in found]), np.array([one[0][1] for one in found]))
     log_p = tested.smooth_log_p.copy()
     log_p[rows] = smooth_log_p(p, [other for _, other in found], level)

@@ -43,6 +43,9 @@ _BOOTSTRAP_BELOW = 1e-3
 #: The share of the progress that is the search's; the rest is that of the tests.
 _SHARE_OF_SCREEN = 0.9
 
+#: The share of the tests that those of residuals have, where full models follow.
+_SHARE_OF_RESIDUALS = 0.1
+
 #: Tuples with the smallest p-values that are kept where nothing is significant, of searches of at most so many tuples
 #: times samples: a fraction of a second. Tests by a full model take longer than the search.
 _N_SMALLEST = 5
@@ -156,7 +159,8 @@ def find_once(
             cap, n_screens = wider, n_screens + 1
     wanted = wanted_tuples(found, caps, is_part=task.shard is not None, keeps_all=len(tables) > 1)
     with handing_over(lambda: wanted, checkpoint=checkpoint):
-        wanted = _beside_smooth(task, shown, wanted, choice.n_threads)
+        # A function that is told shares was told of the end.
+        wanted = _beside_smooth(task, shown, wanted, choice.n_threads, False if callable(progress) else progress)
         return named_result(
             task,
             wanted,
@@ -184,14 +188,22 @@ def shown_outcome(task: InteractionTask, coded: CodedComparison, tables: Tables)
 
 
 def _in_model(
-    task: InteractionTask, coded: CodedComparison, n_threads: int, found: TupleTests, max_p: float
+    task: InteractionTask,
+    coded: CodedComparison,
+    n_threads: int,
+    found: TupleTests,
+    max_p: float,
+    progress: Progress,
 ) -> TupleTests:
     """Test tuples by the full model, and keep those with p ≤ `max_p`, each in its best discretisation, by p-value."""
     options: dict[str, Any] = {"omit_missing": task.omits_missing, "coding": task.coding, "n_threads": n_threads}
+    options["progress"] = progress
     return best_discretizations(in_model(found, coded, max_p=max_p, **options)).by_p_value()
 
 
-def _beside_smooth(task: InteractionTask, coded: CodedComparison, wanted: TupleTests, n_threads: int) -> TupleTests:
+def _beside_smooth(
+    task: InteractionTask, coded: CodedComparison, wanted: TupleTests, n_threads: int, progress: Progress
+) -> TupleTests:
     """Test significant tuples of cut numbers again; of a part, all tuples that may be significant in the whole."""
     caps, discretizations = task.caps, task.settings.discretizations
     may_be = wanted.is_significant(caps.level)
@@ -206,6 +218,7 @@ def _beside_smooth(task: InteractionTask, coded: CodedComparison, wanted: TupleT
         omit_missing=task.omits_missing,
         coding=task.coding,
         n_threads=n_threads,
+        progress=progress,
     )
     return again.smooth_judged(partial(adjust_listed, method=caps.method, n_tests=caps.n_tests), caps.level)
 
@@ -249,7 +262,7 @@ class TestsOfScreen:
         n_samples: int,
         is_part: bool = False,
         n_threads: int = 1,
-        by_model: Callable[[TupleTests, float], TupleTests] | None = None,
+        by_model: Callable[[TupleTests, float, Progress], TupleTests] | None = None,
     ) -> None:
         self._tables, self._tuples, self._caps, self._n_threads = tables, tuples, caps, n_threads
         self._seed, self._n_samples = seed, n_samples
@@ -264,7 +277,9 @@ class TestsOfScreen:
         """Return all tuples with p up to `cap`, adjusted for all that were searched."""
         caps = self._caps
         if self._by_model is not None:
-            return self._adjust(self._by_model(self._test(self._tuples, 1.0, 0.0, progress), cap))
+            listed = self._test(self._tuples, 1.0, 0.0, part(progress, 0.0, _SHARE_OF_RESIDUALS))
+            told = part(progress, _SHARE_OF_RESIDUALS, 1 - _SHARE_OF_RESIDUALS)
+            return self._adjust(self._by_model(listed, cap, told))
         bootstrap_below = max(_BOOTSTRAP_BELOW, caps.significant_up_to(), cap if caps.is_default else 0.0)
         found = self._adjust(self._test(self._tuples, cap, bootstrap_below, progress))
         # Where very many are significant, so are p-values that were not thought of.

@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
-from interplay.base.jobs import map_in_threads
+from interplay.base.progress import Progress, map_shown, part
 from interplay.data.codes.coded import CodedComparison
 from interplay.infer.interaction.model_test import ModelTest, models_of_cells
 from interplay.infer.interaction.null_model import null_design
@@ -24,6 +24,9 @@ from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 #: the full model where these are tiny. It lists these p-values, or as many tuples, in any case.
 _TIMES_MORE, _TIMES_MORE_OF_SMALL, _SMALL = 3.0, 20.0, 0.01
 _USUAL_P, _USUAL_TUPLES = 1e-3, 1000.0
+
+#: In front of a number of tuples.
+_WHAT = "tests by models of"
 
 #: Tuples of more cells are tested one by one; and numbers in memory at once, of cells by samples.
 _MAX_CELLS, _AT_ONCE = 32, 1 << 22
@@ -49,6 +52,7 @@ def in_model(
     omit_missing: bool = False,
     coding: str = "levels",
     n_threads: int = 1,
+    progress: Progress = False,
 ) -> TupleTests:
     """Replace the tests of tuples by those of the full model of a comparison, and keep those with p ≤ `max_p`.
 
@@ -77,16 +81,25 @@ def in_model(
 
     tests: dict[int, ModelTest] = {}
     if coding == "levels" and groups is None:
-        tests = _tested_at_once(bar, tested, coded, n_levels, has_gaps=coded.has_missing_level & omit_missing)
+        has_gaps = coded.has_missing_level & omit_missing
+        tests = _tested_at_once(bar, tested, coded, n_levels, has_gaps=has_gaps, progress=progress)
     rows = [row for row in range(len(tested)) if row not in tests]
-    tests |= dict(zip(rows, map_in_threads(test, rows, n_threads), strict=True))
+    told = part(progress, len(tests) / max(len(tested), 1), len(rows) / max(len(tested), 1))
+    found_alone = map_shown(test, rows, n_threads, progress=told, what=_WHAT)
+    tests |= dict(zip(rows, found_alone, strict=True))
     kept = {row: tests[row] for row in range(len(tested)) if tests[row].log_p <= bar}
     tested, found = tested.chosen(np.array(list(kept), dtype=np.int64)), list(kept.values())
     return with_model_tests(tested, found, model, outcome, alone, n_discretizations=n_discretizations)
 
 
 def _tested_at_once(
-    bar: float, tested: TupleTests, coded: CodedComparison, n_levels: IntArray, *, has_gaps: BoolArray
+    bar: float,
+    tested: TupleTests,
+    coded: CodedComparison,
+    n_levels: IntArray,
+    *,
+    has_gaps: BoolArray,
+    progress: Progress,
 ) -> dict[int, ModelTest]:
     """Return the tests, by row, of tuples that the outcome tests many at once: those of all samples, with full tables.
 
@@ -94,24 +107,29 @@ def _tested_at_once(
     """
     model, outcome = coded.comparison.model, coded.comparison.outcome
     assert model is not None
-    found: dict[int, ModelTest] = {}
     whole = np.flatnonzero(~has_gaps[tested.tuples].any(axis=1))
+    parts: list[IntArray] = []  # of tuples of equal levels, as many as fit into memory
     for places in places_of_each(np.column_stack([tested.discretization, n_levels[tested.tuples]])[whole]):
         rows = whole[places]
-        levels, d = tuple(n_levels[tested.tuples[rows[0]]].tolist()), int(tested.discretization[rows[0]])
-        n_cells = math.prod(levels)
-        if n_cells > _MAX_CELLS:
-            continue
-        smaller = null_design((*levels, 2))[:, 1, 1:]
-        size = max(1, _AT_ONCE // (n_cells * model.n_samples))
-        for some in np.split(rows, range(size, len(rows), size)):
-            variables, members = np.unique(tested.tuples[some], return_inverse=True)
-            codes = coded.coder.codes_of(d, variables).codes[members.reshape(len(some), -1)].astype(np.int64)
-            cells = np.ravel_multi_index(tuple(codes.swapaxes(0, 1)), levels)
-            counts = np.stack([(cells == cell).sum(axis=1) for cell in range(n_cells)])
-            full = np.flatnonzero(counts.min(axis=0) >= max(outcome.fewest_in_cell, 1))
-            tests = model.outcome.cell_tests(model.design, cells[full], smaller)
-            if tests is None:
-                return {}
-            found |= dict(zip(some[full].tolist(), models_of_cells(tests, levels, bar), strict=True))
-    return {row: one for row, one in found.items() if not np.isnan(one.log_p)}
+        n_cells = math.prod(n_levels[tested.tuples[rows[0]]].tolist())
+        if n_cells <= _MAX_CELLS:
+            size = max(1, _AT_ONCE // (n_cells * model.n_samples))
+            parts += np.split(rows, range(size, len(rows), size))
+
+    def test(some: IntArray) -> dict[int, ModelTest]:
+        assert model is not None
+        levels, d = tuple(n_levels[tested.tuples[some[0]]].tolist()), int(tested.discretization[some[0]])
+        variables, members = np.unique(tested.tuples[some], return_inverse=True)
+        codes = coded.coder.codes_of(d, variables).codes[members.reshape(len(some), -1)].astype(np.int64)
+        cells = np.ravel_multi_index(tuple(codes.swapaxes(0, 1)), levels)
+        counts = np.stack([(cells == cell).sum(axis=1) for cell in range(math.prod(levels))])
+        full = np.flatnonzero(counts.min(axis=0) >= max(outcome.fewest_in_cell, 1))
+        tests = model.outcome.cell_tests(cells[full], null_design((*levels, 2))[:, 1, 1:])
+        found = zip(some[full].tolist(), models_of_cells(tests, levels, bar), strict=True)
+        return {row: one for row, one in found if not np.isnan(one.log_p)}
+
+    if not parts or not model.outcome.tests_cells(model.design):
+        return {}
+    told = part(progress, 0.0, sum(map(len, parts)) / len(tested))
+    found = map_shown(test, parts, 1, progress=told, what=_WHAT, sizes=list(map(len, parts)))
+    return {row: one for some in found for row, one in some.items()}

@@ -21,12 +21,15 @@ from interplay.ask.selection.stability import check_halves, search_halves
 from interplay.ask.selection.task import SelectionTask, check_selection
 from interplay.ask.traits import several_traits
 from interplay.base.arguments import checked, described_by
-from interplay.base.progress import Progress
+from interplay.base.progress import Progress, check_progress, part
 from interplay.data.codes.coded import SharedCodes
 from interplay.data.codes.coder import Discrete
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, handing_over
 from interplay.search.engines.choice import AsEngine
 from interplay.show.results.selection import Selection
+
+#: The share of the progress that is the search's; the rest is that of statistics.
+_SHARE_OF_SEARCH = 0.9
 
 
 @described_by(SELECTION_ARGUMENTS)
@@ -121,7 +124,9 @@ def _search(whole: SelectionTask, arguments: Mapping[str, Any], shared: SharedCo
     task, held_out = whole.parts()
     if task.n_subsamples:
         check_halves(task)
-    found = search_selection(task, **how, checkpoint=kept, shared=shared)
+    check_progress(how["progress"])
+    of_search = {"progress": part(how["progress"], 0.0, _SHARE_OF_SEARCH)}
+    found = search_selection(task, **how | of_search, checkpoint=kept, shared=shared)
     with handing_over(lambda: found.runs[-1].gains, checkpoint=kept):
         result = selection_from(
             found.runs,
@@ -130,6 +135,7 @@ def _search(whole: SelectionTask, arguments: Mapping[str, Any], shared: SharedCo
             provenance=found.record(started),
             data=found,
             checkpoint=kept,
+            progress=part(how["progress"], _SHARE_OF_SEARCH, 1 - _SHARE_OF_SEARCH),
         )
     if task.n_subsamples:
         with handing_over(lambda: result, checkpoint=kept):

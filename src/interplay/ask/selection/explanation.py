@@ -20,6 +20,7 @@ from interplay.ask.selection.selected_tuples import adjusted_tests, make_selecte
 from interplay.ask.selection.short_list import make_short_list
 from interplay.ask.selection.variable_effects import variable_effects
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.progress import Progress, part
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts, outcome_cuts, variable_cuts
 from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
@@ -36,7 +37,7 @@ from interplay.show.results.variable_replication import found_test
 _MAX_CORRELATED = 3000
 
 
-def explained(found: Selection, data: SearchedSelection) -> Selection:
+def explained(found: Selection, data: SearchedSelection, progress: Progress = False) -> Selection:
     """Add correlations, explaining tuples, tests and counts of these, curves, cautions, effects, short list, order."""
     task = data.task
     runs: list[Run] = []
@@ -54,7 +55,8 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         if len(involved) and task.settings.omits_missing and coded.has_missing_level.any():
             tested = tuple_tables(coded, omit_missing=True)
         for run in numbers:
-            runs.append(_explained_run(found, run, data, searched, coded, tested))
+            told = part(progress, len(runs) / len(found.runs), 1 / len(found.runs))
+            runs.append(_explained_run(found, run, data, searched, coded, tested, told))
             cells = list(_best_counts(found, run, coded, tables))
             counted += cells
             curves += _survival_curves(task.study.outcome, coded, cells)
@@ -77,7 +79,10 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
     )
     found = replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
-    return replace(found, shortened=make_short_list(found, data), ordered=make_best_order(found, data))
+    found = replace(found, shortened=make_short_list(found, data), ordered=make_best_order(found, data))
+    if callable(progress):
+        progress(1.0)
+    return found
 
 
 def _involved(found: Selection, numbers: range) -> IntArray:
@@ -95,6 +100,7 @@ def _explained_run(
     searched: CodedComparison,
     coded: CodedComparison,
     tables: Tables,
+    progress: Progress,
 ) -> Run:
     """Add the tuples that explain relevant variables, their tests, and how their members were cut.
 
@@ -111,7 +117,7 @@ def _explained_run(
     shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
     shown += [] if explanations is None else [explanations.tuples]
     n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
-    tested = make_selected_tests(coded, tables, settings, np.concatenate(shown), n_families)
+    tested = make_selected_tests(coded, tables, settings, np.concatenate(shown), n_families, progress=progress)
     outcome: OutcomeCuts | None
     if not comparison.outcome.labels or (task.study.y is not None and len(task.comparisons) == 1):
         outcome = outcome_cuts(task.study.y, comparison.outcome)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +17,16 @@ from interplay.ask.interaction.prospects import PValueCaps, listed_method
 from interplay.ask.interaction.tests import Tables, best_discretizations, make_tuple_tests
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.progress import Progress, part
 from interplay.data.codes.coded import CodedComparison
 from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed, corrected_p_values
 from interplay.show.results.run import Run
 
 #: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.
 MAX_TESTED = 3000
+
+#: The share of the tests' progress that full models have; the rest is of tests beside smooth effects.
+_SHARE_OF_MODELS = 0.5
 
 #: Tables of more numbers than this, cells times classes and strata, are not counted: few of their cells have samples.
 _MAX_NUMBERS = 2**16
@@ -42,6 +47,8 @@ def make_selected_tests(
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
+    *,
+    progress: Progress = False,
 ) -> tuple[TupleTests, ...]:
     """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
 
@@ -60,7 +67,11 @@ def make_selected_tests(
     """
     known = tuples[(tuples >= 0).all(axis=1)]
     sizes = range(2, settings.dimensions + 1)
-    return tuple(_tests_of_size(coded, tables, settings, _parts(known, size), n_families) for size in sizes)
+    share = 1 / max(len(sizes), 1)
+    return tuple(
+        _tests_of_size(coded, tables, settings, _parts(known, size), n_families, part(progress, place * share, share))
+        for place, size in enumerate(sizes)
+    )
 
 
 def _parts(tuples: IntArray, size: int) -> IntArray:
@@ -75,6 +86,7 @@ def _tests_of_size(
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
+    progress: Progress,
 ) -> TupleTests:
     comparison = coded.comparison
     n_vars, size = comparison.table.n_vars, tuples.shape[1]
@@ -98,7 +110,8 @@ def _tests_of_size(
         of_each=comparison.model is not None,
     )
     if comparison.model is not None:
-        tested = in_model(tested, coded, omit_missing=settings.omits_missing, n_threads=coded.coder.n_jobs)
+        options: dict[str, Any] = {"omit_missing": settings.omits_missing, "n_threads": coded.coder.n_jobs}
+        tested = in_model(tested, coded, **options, progress=part(progress, 0.0, _SHARE_OF_MODELS))
         tested = best_discretizations(tested).by_p_value()
     # All that may be significant: of several comparisons, only all together tell which are.
     here = adjust_listed(tested.p_value, caps.method, n_tests=comb(n_vars, size)) < settings.level
@@ -110,6 +123,7 @@ def _tests_of_size(
         level=settings.level,
         omit_missing=settings.omits_missing,
         n_threads=coded.coder.n_jobs,
+        progress=part(progress, _SHARE_OF_MODELS, 1 - _SHARE_OF_MODELS),
     )
 
 

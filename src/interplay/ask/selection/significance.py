@@ -15,6 +15,7 @@ from interplay.ask.selection.runs import SearchedRun, SearchedSelection
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
+from interplay.base.progress import Progress
 from interplay.infer.arms import ArmPValues, log_p_of_all
 from interplay.infer.model_tests import ModelTests
 from interplay.infer.null_fit import fit_null, guarded
@@ -34,6 +35,7 @@ def selection_from(
     provenance: dict[str, Any],
     data: SearchedSelection | None,
     checkpoint: Checkpoint | None = None,
+    progress: Progress = False,
 ) -> Selection:
     """Gains → null fit → p-values → adjustment → relevant variables.
 
@@ -93,7 +95,7 @@ def selection_from(
     if data is None:
         return found
     with handing_over(lambda: found, checkpoint=checkpoint):
-        return explained(found, data)
+        return explained(found, data, progress)
 
 
 def _last_word(data: SearchedSelection | None) -> LastWord | None:

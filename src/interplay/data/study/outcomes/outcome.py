@@ -277,8 +277,12 @@ class Outcome(ABC):
         """Return ln p of a likelihood ratio in some samples, whose larger model has so many columns."""
         return float(log_chi2_tail(chi2, df))
 
-    def cell_tests(self, design: Design, cells: IntArray, smaller: FloatArray) -> CellTests | None:
-        """Test the interactions of many tuples at once, in all samples; None where models are fitted one by one.
+    def tests_cells(self, design: Design) -> bool:
+        """Say whether `cell_tests` is there for a design; else models are fitted one by one."""
+        return False
+
+    def cell_tests(self, cells: IntArray, smaller: FloatArray) -> CellTests:
+        """Test the interactions of many tuples at once, in all samples.
 
         Parameters
         ----------
@@ -287,7 +291,7 @@ class Outcome(ABC):
         smaller : (n_cells, n_columns) float64
             Columns of the models without interaction, without a constant; those with it have a column for each cell.
         """
-        return None
+        raise NotImplementedError
 
     def n_counted(self, rows: IntArray) -> int:
         """Return how many samples, or events, there are among some samples."""

@@ -224,9 +224,10 @@ class Survival(Outcome):
     def ratio_log_p(self, chi2: float, df: int, rows: IntArray, n_columns: int) -> float:
         return _log_p_of_events(chi2, df, self.n_counted(rows) - n_columns)
 
-    def cell_tests(self, design: Design, cells: IntArray, smaller: FloatArray) -> CellTests | None:
-        if design.adjusts or design.strata is not None or not self.event.any():
-            return None
+    def tests_cells(self, design: Design) -> bool:
+        return not design.adjusts and design.strata is None and bool(self.event.any())
+
+    def cell_tests(self, cells: IntArray, smaller: FloatArray) -> CellTests:
         fits = fit_cells(self._unstratified, cells, smaller)
         # Contrasts of cells that the smaller model, with a constant, sets to 0; Wald's test does not depend on a basis.
         n_cells = len(smaller)
@@ -236,7 +237,7 @@ class Survival(Outcome):
         df = contrasts.shape[1]
         inverse = np.linalg.pinv(contrasts.T @ fits.robust @ contrasts, hermitian=True)
         wald = np.einsum("tc,tcd,td->t", effects, inverse, effects)
-        n_left = max(self.n_informative - design.columns().shape[1] - n_cells, 1)
+        n_left = max(self.n_informative - 1 - n_cells, 1)  # as with the constant of a design
         has_estimates = np.einsum("tcc->tc", fits.covariance).max(axis=1) <= NO_ESTIMATE**2
         is_known = fits.is_known & has_estimates
         return CellTests(
