@@ -8,6 +8,7 @@
     tuples/         lists of tuples above a threshold          `interesting_tuples`
     planning/       how many samples does an interaction need? `power`
     traits.py       an outcome of several columns → a search for each, with one survey
+    variants.py     genotypes and an outcome → what a GWAS gives of each variant
     relabelings.py  a search + relabelings of samples → maxima of each relabeling
     estimators/     the same as transformers of scikit-learn
     cli/            the same as commands

@@ -37,7 +37,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "level", "p_adjust", "max_p", "top", "n_contrast", "fit", "permutations", "n_permutations", "redundancy",
         "reference", "clump", "stability", "holdout", "tagging", "window", "dense",
     ),
-    "Results": ("report", "out", "format_", "save", "quiet"),
+    "Results": ("report", "out", "format_", "save", "sumstats", "quiet"),
     "How it is run": (),
 }  # fmt: skip
 

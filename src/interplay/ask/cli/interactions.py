@@ -121,7 +121,13 @@ def interactions(
     inputs += [asked.get("dense"), None if loco == "auto" else loco]
     outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
-    of_one = {"--time": time, "--report": outputs.report, "--dry-run": dry_run, "--loco": loco}
+    of_one = {
+        "--time": time,
+        "--report": outputs.report,
+        "--sumstats": outputs.sumstats,
+        "--dry-run": dry_run,
+        "--loco": loco,
+    }
     take_traits(values, how_to_read, one_outcome=of_one | {"--tagging": bool(asked)})
     arguments = with_all_covariates(select_arguments(values), how_to_read)
     as_typed = {name: list(value) or None if isinstance(value, tuple) else value for name, value in arguments.items()}
@@ -156,6 +162,7 @@ def interactions(
 
     with all_problems_at_once(check, data=data):
         X, y = read({})
+        outputs.check_variants(X)
         if loco is not None:
             arguments["offset"] = loco_offset(loco, X, y, arguments)
         if dry_run:

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,10 +18,11 @@ from interplay.ask.cli.config import record_command, use_config
 from interplay.ask.cli.errors import ClosedStdout, NotWrittenError, writing
 from interplay.ask.cli.options import option
 from interplay.ask.cli.words import summary_in_options
-from interplay.files.whole_file import check_writable
+from interplay.files.whole_file import check_writable, whole_file
 from interplay.infer.linkage import DEFAULT_R2, FLOOR
 from interplay.show.results.leads import check_r2
 from interplay.show.results.result import check_table_ending, table_bytes, write_table
+from interplay.show.results.variants import sumstats_bytes
 
 if TYPE_CHECKING:
     from interplay.ask.cli.expected_work import ExpectedWork
@@ -50,6 +52,9 @@ SEARCH_OPTIONS = (
     *OUTPUT_OPTIONS,
     option("--shard", metavar="I/N",
            help="Search only the I-th of N parts; save it with --save, for `interplay merge`."),
+    option("--sumstats", metavar="FILE",
+           help="Genotypes: write summary statistics per allele in the format of the GWAS catalog (GWAS-SSF), or of "
+           "pairs with both variants."),
     option("--config", metavar="FILE", is_eager=True, callback=use_config, help="Take settings from a TOML file."),
     option("--write-config", "config_out", metavar="FILE", help="Write the settings of this run to a TOML file."),
     option("--dry-run", is_flag=True, help="Only measure and print how much time and memory the search takes."),
@@ -58,7 +63,8 @@ SEARCH_OPTIONS = (
 
 #: Options that do not decide the result. Repeated, some of them would overwrite files.
 _NOT_REPEATED = {
-    "out", "format_", "report", "save", "config", "config_out", "checkpoint", "progress", "quiet", "dry_run",
+    "out", "format_", "report", "save", "sumstats", "config", "config_out", "checkpoint", "progress", "quiet",
+    "dry_run",
 }  # fmt: skip
 
 
@@ -74,6 +80,7 @@ class Outputs:
         Whether to print only requested results.
     clump : float or None
         The r² of --clump.
+    sumstats : str or None
     """
 
     out: str | None
@@ -83,6 +90,7 @@ class Outputs:
     quiet: bool
     config_out: str | None
     clump: float | None = None
+    sumstats: str | None = None
 
     @classmethod
     def taken_from(cls, values: dict[str, Any]) -> Outputs:
@@ -108,9 +116,15 @@ class Outputs:
             "report": self.report,
             "save": self.save,
             "write-config": self.config_out,
+            "sumstats": self.sumstats,
             "checkpoint": checkpoint,
         }
         check_files({name: path for name, path in files.items() if path is not None}, inputs)
+
+    def check_variants(self, X: Any) -> None:
+        """Refuse --sumstats where the table has no variants."""
+        if self.sumstats is not None and getattr(X, "alleles", None) is None:
+            raise click.UsageError("--sumstats is for files of genotypes (.bed, .pgen, .bgen, .vcf): leave it out")
 
     def _check_shard(self, shard: str) -> None:
         """Refuse outputs of a whole result with --shard, which computes only a part."""
@@ -120,6 +134,7 @@ class Outputs:
         if self.save is None:
             raise click.UsageError("--shard computes a part of a result: name a file for it with --save")
         not_yet = {"out": self.out, "format": self.format_, "report": self.report, "write-config": self.config_out}
+        not_yet |= {"sumstats": self.sumstats}
         for name, value in not_yet.items():
             if value is not None:
                 raise click.UsageError(
@@ -149,6 +164,7 @@ class Outputs:
             "save": (self.save, found.save),
             "out": (None if self.out == "-" else self.out, lambda path: write_table(found.table, path)),
             "report": (self.report, found.to_html),
+            "sumstats": (self.sumstats, partial(_write_sumstats, found)),
             "write-config": (self.config_out, lambda path: _record({**(record or {}), **drawn}, path)),
         }
         wanted = {name: (path, write) for name, (path, write) in files.items() if path is not None}
@@ -173,6 +189,11 @@ class Outputs:
             click.echo("\n".join([work.summary(), *share, *notes]))
         if self.config_out is not None:
             _record(record, self.config_out)
+
+
+def _write_sumstats(found: Any, path: str) -> None:
+    with whole_file(path) as file:
+        file.write(sumstats_bytes(found.sumstats()))
 
 
 def _record(settings: Mapping[str, Any], path: str) -> None:

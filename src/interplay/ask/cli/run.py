@@ -50,7 +50,13 @@ def run(
     outputs = Outputs.taken_from(values)
     outputs.check([data, config, *input_files(values)], checkpoint=values["checkpoint"], shard=shard)
     how_to_read, pcs = take_data_arguments(values), values.pop("pcs")
-    of_one = {"--time": time, "--report": outputs.report, "--dry-run": dry_run, "--shard": shard}
+    of_one = {
+        "--time": time,
+        "--report": outputs.report,
+        "--sumstats": outputs.sumstats,
+        "--dry-run": dry_run,
+        "--shard": shard,
+    }
     take_traits(values, how_to_read, one_outcome=of_one)
     arguments = with_all_covariates(select_arguments(values), how_to_read)
     if outputs.quiet:
@@ -69,6 +75,7 @@ def run(
 
     with all_problems_at_once(check, data=data):
         X, y = read({})
+        outputs.check_variants(X)
         if dry_run:
             from interplay.ask.cli.expected_work import expected_work
             from interplay.search.loop import Shard

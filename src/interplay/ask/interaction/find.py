@@ -19,6 +19,7 @@ from interplay.ask.interaction.screen import ScreenedTuples, screen_tuples
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import Tables, best_discretizations, kept_counts, make_tuple_tests, tuple_tables
 from interplay.ask.interaction.tuple_samples import tuple_samples
+from interplay.ask.variants import make_variants
 from interplay.base.arrays import IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, part, show_progress
@@ -368,6 +369,7 @@ def named_result(
         settings=settings,
         provenance=provenance | coder.record(omit_missing=task.omits_missing),
         linkage=_linkage(task, tested, coded),
+        variants=make_variants(study, task.numbers(np.unique(tested.tuples))),
     )
 
 

@@ -33,6 +33,7 @@ from interplay.show.results.interactions import Interactions
 from interplay.show.results.provenance import merged_record
 from interplay.show.results.saved import is_saved_traits, load
 from interplay.show.results.traits import Traits
+from interplay.show.results.variants import joined_variants
 
 
 def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
@@ -122,6 +123,7 @@ def merged_parts(parts: list[Interactions]) -> Interactions:
         cuts=tuple(cuts[v] for v in sorted(cuts)),
         counts=tuple(counts[row] for row in listed if row in counts)[:MAX_KEPT],
         survival_curves=tuple(curves[row] for row in listed if row in curves)[:MAX_TUPLES],
+        variants=joined_variants([part.variants for part in parts]),
         settings=s | {"shard": None},
         provenance=provenance,
     )

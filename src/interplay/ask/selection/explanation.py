@@ -19,6 +19,7 @@ from interplay.ask.selection.runs import SearchedSelection
 from interplay.ask.selection.selected_tuples import adjusted_tests, make_selected_tests
 from interplay.ask.selection.short_list import make_short_list
 from interplay.ask.selection.variable_effects import variable_effects
+from interplay.ask.variants import make_variants
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.progress import Progress, part
 from interplay.data.codes.coded import CodedComparison
@@ -78,6 +79,7 @@ def explained(found: Selection, data: SearchedSelection, progress: Progress = Fa
         linkage=_linkage(data, found, runs),
         provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
     )
+    found = replace(found, variants=make_variants(task.study))
     found = replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
     found = replace(found, shortened=make_short_list(found, data), ordered=make_best_order(found, data))
     if callable(progress):

@@ -4,6 +4,7 @@
 
     linear.py      numbers and columns → least squares; natural splines; Newton's method for concave log-likelihoods
     classes.py     classes + columns  → ClassFit: logistic and multinomial models; likelihood ratios, also of probits
+    per_unit.py    many variables, one at a time → slopes beside known columns, linear and logistic
     risk_sets.py   times              → RiskSets: sums over the samples at risk at each event, and over events
     cox.py         times + columns    → CoxFit: proportional hazards; martingale residuals
     cox_cells.py   times + cells      → CellFits: Cox's models of many tuples of levels at once

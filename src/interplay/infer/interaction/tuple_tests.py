@@ -283,6 +283,24 @@ class TupleTests:
             return both
         return np.fmax(both, self.robust_adjusted)
 
+    @property
+    def standard_error(self) -> FloatArray:
+        """The standard errors of `estimate`, from the intervals: normal ones, or t's of numbers."""
+        from scipy.special import ndtri, stdtrit
+
+        reach = ndtri(0.975) if self.df_residual is None else stdtrit(np.maximum(self.df_residual, 1), 0.975)
+        return np.asarray((self.ci_high - self.ci_low) / (2 * reach))
+
+    def strengths(self) -> dict[str, FloatArray]:
+        """Return the logarithm to base 10 of each likelihood ratio, and of numbers the share of variance in percent."""
+        if self.df_residual is None:
+            return {"lod": self.statistic / (2 * np.log(10))}
+        ratio = self.statistic * self.df / np.maximum(self.df_residual, 1)
+        return {
+            "lod": self.n_samples / 2 * np.log10(1 + ratio),
+            "explained_percent": 100 * ratio / (1 + ratio),
+        }
+
     def smooth_judged(self, adjust: Callable[[FloatArray], FloatArray], level: float) -> Self:
         """Fill in the adjusted p-values beside smooth effects.
 

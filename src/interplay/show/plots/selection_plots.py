@@ -14,8 +14,10 @@ from interplay.show.plots.gains import plot_evidence, plot_gains, plot_p_histogr
 from interplay.show.plots.interaction_plots import plot_survival
 from interplay.show.plots.pairs import plot_correlation, plot_synergies
 from interplay.show.plots.style import IRRELEVANT, RELEVANT, axes_or_new, shortened
+from interplay.show.plots.variants import plot_manhattan, plot_qq, tests_per_allele
 from interplay.show.plots.why import plot_cells
 from interplay.show.results.run import chosen_run
+from interplay.show.results.variants import known_variants
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,6 +90,16 @@ class SelectionPlots:
             title=f"{name}: {fit.title}" if name and run is None else fit.title,
             ax=ax,
         )
+
+    def manhattan(self, ax: Axes | None = None) -> Axes:
+        """Draw the p-value of each variant by its place in the genome; of files of genotypes."""
+        known_variants(self._selection.variants)
+        return plot_manhattan(self._selection, ax=ax)
+
+    def qq(self, ax: Axes | None = None) -> Axes:
+        """Draw the p-values per allele against those without effects, with λ; of files of genotypes."""
+        inflation = known_variants(self._selection.variants).inflation
+        return plot_qq(tests_per_allele(self._selection), inflation=inflation, ax=ax)
 
     def stability(self, ax: Axes | None = None, *, max_variables: int = 30) -> Axes:
         """Draw how often variables are relevant in halves of the samples; needs ``select(…, stability=100)``."""

@@ -18,9 +18,10 @@ from interplay.base.arrays import FloatArray
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.infer.p_values import significance_order
 from interplay.infer.verdicts import UNTESTED
-from interplay.show.plots.gains import contrast_places, p_histogram
+from interplay.show.plots.gains import contrast_places, minus_log10, p_histogram
 from interplay.show.plots.pairs import group_spans, order_in_groups, spring_layout, synergy_network
 from interplay.show.plots.style import are_ordered
+from interplay.show.plots.variants import genome_places, qq_places, shown_places, tests_per_allele
 from interplay.show.report.about import target_of
 from interplay.show.report.numbers import numbers, short
 from interplay.show.report.words import verdict_sentence
@@ -44,6 +45,8 @@ MAX_CELL_NUMBERS = 150_000
 MAX_CORRELATED = 60
 MAX_IN_NETWORK = 60
 MAX_CURVE_POINTS = 400
+#: Variants that are drawn by their places.
+MAX_VARIANTS = 6000
 #: Null fits are shown for this many comparisons of classes; many fits share a total number of points.
 MAX_FITS = 200
 MAX_POINTS_OF_ALL_FITS = 20_000
@@ -96,6 +99,7 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "correlation": _correlation(selection, names),
         "groups": _groups(selection, names),
         "network": _network(selection, names),
+        "variants": _variants(selection, rows),
     }
     return {"names": names.shown, **content}  # names are complete only now
 
@@ -303,6 +307,37 @@ def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:
         "tested": int(not len(edges) or any(verdicts[v].verdict != UNTESTED for v in selection.ranked.tolist())),
         "nDrawn": min(len(selection.ranked), MAX_IN_NETWORK),
         "nRelevant": len(selection.ranked),
+    }
+
+
+def _variants(selection: Selection, rows: list[int]) -> dict[str, Any] | None:
+    """Return the variants by their places, and the Q–Q plot of their tests per allele; None without variants."""
+    variants = selection.variants
+    if variants is None:
+        return None
+    chosen = shown_places(selection.log_p, selection.is_relevant, MAX_VARIANTS)
+    genome = genome_places(variants.chromosome, variants.position)
+    row_of = {v: row for row, v in enumerate(rows)}
+    log_p = np.sort(tests_per_allele(selection))
+    kept = _thinned(len(log_p))
+    expected, low, high = (minus_log10(np.log(p[kept])) for p in qq_places(len(log_p)))
+    inflation = variants.inflation
+    told = "" if math.isnan(inflation) else f" λ = {inflation:.3f}: the median χ² over that of tests without effects."
+    return {
+        "place": numbers(genome.place[chosen], 5),
+        "height": numbers(minus_log10(selection.log_p[chosen]), 4),
+        "relevant": selection.is_relevant[chosen].astype(int).tolist(),
+        "odd": (genome.number[chosen] % 2).tolist(),
+        "row": [row_of.get(v, -1) for v in chosen],
+        "chromosomes": [[_cut(name, 12), middle] for name, middle in zip(genome.names, genome.middle, strict=True)],
+        "threshold": -math.log10(selection.asked.level / len(selection.names)),
+        "words": f"Points above the band have smaller p-values than chance gives.{told}",
+        "qq": {
+            "expected": numbers(expected, 5),
+            "observed": numbers(minus_log10(log_p[kept]), 5),
+            "low": numbers(low, 5),
+            "high": numbers(high, 5),
+        },
     }
 
 

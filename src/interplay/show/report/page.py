@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: In this order: a script may use the scripts before it.
 _SCRIPTS = (
     "theme.js", "elements.js", "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js",
-    "boxes.js", "why.js", "survival.js", "details.js", "table.js", "main.js",
+    "boxes.js", "why.js", "survival.js", "variants.js", "details.js", "table.js", "main.js",
 )  # fmt: skip
 
 _ABOUT_EFFECTS = (

@@ -16,6 +16,7 @@
     tagging.py                 leads, samples, more columns → verdicts: does another column explain a lead?
     neighbours.py              columns near the members of leads → columns of their effects
     interaction_summary.py     Interactions → a few lines of text
+    variants.py                Variants: places, alleles, frequencies and effects per allele; summary statistics
     traits.py                  Traits: results for several outcomes of one table, by name
     combined.py                Combined: tests of several studies as one
     replicated.py              Replication: relevant variables in new samples, beside the first ones

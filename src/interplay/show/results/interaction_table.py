@@ -53,6 +53,10 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
         columns |= {f"{name}_{place + 1}": values[:, place] for place in range(result.dimensions)}
     if result.asked.discretizations > 1:
         columns["discretization"] = tested.discretization
+    if result.variants is not None:
+        columns |= tested.strengths()
+        for place, members in enumerate(tested.tuples.T, start=1):
+            columns |= result.variants.columns(members, suffix=f"_{place}", beside=False)
     return columns
 
 

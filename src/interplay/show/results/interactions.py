@@ -36,6 +36,7 @@ from interplay.show.results.interaction_table import (
 )
 from interplay.show.results.leads import Tagging, check_r2, interaction_clumps, significant_leads
 from interplay.show.results.result import Claims, Result
+from interplay.show.results.variants import Variants, known_variants
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -88,6 +89,8 @@ class Interactions(Result):
         The r² from which on summary, report and network take correlated tuples as one signal; see `with_clumps`.
     survival_curves : tuple of SurvivalCurves
         Of times: Kaplan and Meier's curves in each cell, for the first 60 tuples; see `curves_of`.
+    variants : Variants or None
+        Of files of genotypes: places, alleles, frequencies and effects per allele of the members.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -106,6 +109,7 @@ class Interactions(Result):
     tagged: Tagging | None = None
     clump_r2: Annotated[float, Check(above=0, high=1)] = DEFAULT_R2
     survival_curves: tuple[SurvivalCurves, ...] = ()
+    variants: Variants | None = None
 
     def __len__(self) -> int:
         return len(self.tested)
@@ -234,6 +238,11 @@ class Interactions(Result):
         With the verdicts of `tagging` (`with_tagging`): verdict, of the tuple or the lead that it joins, and
         explained_by, the columns that explain it.
 
+        Of files of genotypes, there are also lod, the logarithm to base 10 of the likelihood ratio; of numbers
+        explained_percent, the share of the variance that the interaction explains; and for each member by its place
+        chromosome_1, position_1, a1_1 (the allele that is counted), a2_1, a1_freq_1, missing_1, hwe_p_1, n_1, beta_1
+        and se_1 (per copy of a1, by itself, beside covariates) and of two classes or_1.
+
         In a replication, the columns first_p_value, first_log_or and so on refer to the samples in which the tuples
         were found, residual is that of the cell in which it was largest there, and same_direction says whether the log
         odds ratio, or that residual, has the same sign in both.
@@ -246,6 +255,24 @@ class Interactions(Result):
 
         columns = interaction_columns(self)
         return pd.DataFrame(columns if self.first is None else columns | first_columns(self))
+
+    def sumstats(self) -> pd.DataFrame:
+        """Return the listed tuples as summary statistics with the variants of all members; of files of genotypes.
+
+        Columns of each member by its place (chromosome_1, …), then statistic, df, beta and standard_error where the
+        interaction has one coefficient, p_value, p_value_adjusted and n.
+        """
+        tested = self.tested
+        about = {
+            "statistic": tested.statistic,
+            "df": tested.df,
+            "beta": tested.estimate,
+            "standard_error": tested.standard_error,
+            "p_value": tested.p_value,
+            "p_value_adjusted": tested.p_adjusted,
+            "n": tested.n_samples,
+        }
+        return known_variants(self.variants).sumstats_of_tuples(tested.tuples, self.names, about)
 
     def only_significant(self) -> Interactions:
         """Return the same result without the listed tuples that are not significant."""

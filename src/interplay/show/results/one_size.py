@@ -96,4 +96,5 @@ def selection_interactions(selection: Selection, dimensions: int | None, run: in
         linkage=_linkage_of(selection, tested.tuples),
         survival_curves=tuple(replace(one, run=0) for one in selection.survival_curves if one.run == number),
         clump_r2=selection.clump_r2,
+        variants=selection.variants,
     )

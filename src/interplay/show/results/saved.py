@@ -31,6 +31,7 @@ from interplay.show.results.result import Result
 from interplay.show.results.run import Explanations, Run
 from interplay.show.results.selection import Selection
 from interplay.show.results.traits import Traits
+from interplay.show.results.variants import Variants
 
 _SELECTION = FileFormat(
     name="selection",
@@ -40,7 +41,7 @@ _SELECTION = FileFormat(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TupleTests, VariableCuts,
         OutcomeCuts, ModelTests, SurvivalCurves, ArmPValues, Linkage, Stability,
         VariableEffects, ShortList, Replication, Interactions, Tagging, BestOrder,
-        BestCurve,
+        BestCurve, Variants,
     ),
     in_words="saved selection",
     advice=": save it again",
@@ -48,7 +49,7 @@ _SELECTION = FileFormat(
 )  # fmt: skip
 _INTERACTIONS = FileFormat(
     name="interactions",
-    version=4,
+    version=5,
     root=Interactions,
     types=(
         TupleTests,
@@ -58,6 +59,7 @@ _INTERACTIONS = FileFormat(
         Linkage,
         Tagging,
         SurvivalCurves,
+        Variants,
     ),
     in_words="saved list of interactions",
     advice=": save it again",

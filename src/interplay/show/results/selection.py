@@ -45,6 +45,7 @@ from interplay.show.results.result import Claims, Result
 from interplay.show.results.run import Run, synergy_frame, synergy_graph
 from interplay.show.results.selection_summary import summary_html, summary_text
 from interplay.show.results.selection_table import annotate, contrast_table, selection_table, tuples_table
+from interplay.show.results.variants import Variants, known_variants
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -119,6 +120,8 @@ class Selection(Result):
         Repeats the search in parts of the samples, for `best_curve`. It is not saved.
     replication : Replication, optional
         With ``holdout=``, the tests of the relevant variables in the samples that were held out.
+    variants : Variants or None
+        Of files of genotypes: places, alleles, frequencies and effects per allele; see `sumstats`.
     """
 
     names: Annotated[list[str], Check("n_vars")]
@@ -141,6 +144,7 @@ class Selection(Result):
     effects: VariableEffects | None = None
     shortened: ShortList | None = None
     replication: Replication | None = None
+    variants: Variants | None = None
     ordered: BestOrder | None = None
     n_best: Annotated[int, Check(low=0)] = 0
     curve: BestCurve | None = None
@@ -335,6 +339,12 @@ class Selection(Result):
         or "untested"; it is empty for variables that are not relevant or have no partners. interacting names the
         members that interact, and p_interaction is the p-value of the interaction, adjusted for all tuples.
 
+        Of files of genotypes, there are also chromosome, position, a1 (the allele that is counted), a2, a1_freq,
+        missing (share of people without a genotype), hwe_p (exact test of Hardy–Weinberg equilibrium), n (people with
+        a genotype), and per copy of a1, beside covariates and strata: beta with se (of two classes the log odds ratio
+        of the second class, and or), p_allele (Wald's test), lod, and of numbers explained_percent, the share of the
+        variance.
+
         With several dimensions, there are also found (the simplest way in which the variable shows, in words) and the
         p-value of each arm (p_alone, p_given, p_pairs, …); partners are those of the tuple with the strongest evidence
         there, or, of a variable found alone, of the tuple in which it matters beyond that; gain is the variable's
@@ -357,6 +367,14 @@ class Selection(Result):
         found = self.halves()
         members = [self.names_of(row[row >= 0]) for row in found.tuples]
         return pd.DataFrame({"members": members, "stability": found.tuple_frequency})
+
+    def sumstats(self) -> pd.DataFrame:
+        """Return the variants as summary statistics (GWAS-SSF), by place; of files of genotypes.
+
+        beta, standard_error and p_value are those per copy of the effect allele, beside covariates and strata. The last
+        column, p_value_search, is the p-value of this selection.
+        """
+        return known_variants(self.variants).sumstats(self.names, self.p_value)
 
     def halves(self) -> Stability:
         """Return `stability`, or say how to get it."""
@@ -761,7 +779,10 @@ class Selection(Result):
 
     @property
     def plot(self) -> SelectionPlots:
-        """Pictures, each as matplotlib Axes: gains, p_values, null_fit, null_histogram, correlation, synergies, why."""
+        """Pictures, each as matplotlib Axes: gains, p_values, null_fit, null_histogram, correlation, synergies, why.
+
+        Of files of genotypes also manhattan and qq.
+        """
         from interplay.show.plots import SelectionPlots
 
         return SelectionPlots(self)

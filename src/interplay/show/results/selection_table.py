@@ -34,6 +34,7 @@ def selection_table(selection: Selection) -> pd.DataFrame:
     alone = of_best_run([run.gain_alone for run in selection.runs])
     columns: dict[str, Any] = {
         "variable": selection.names,
+        **({} if selection.variants is None else selection.variants.columns(rows)),
         "gain": gain,
         "p_value": selection.p_value,
         "p_adjusted": selection.p_adjusted,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import check_choice, check_encodable, check_int, shown, warn
 from interplay.data.models.classes import class_likelihood, class_likelihood_ratio, fit_classes
+from interplay.data.models.per_unit import PerUnit, logistic_per_unit
 from interplay.data.study.columns import (
     EXACT_FLOAT_LIMIT,
     Column,
@@ -117,6 +118,11 @@ class DecisionClasses(ClassTarget, Outcome):
 
     def effects(self, columns: FloatArray, design: Design, clusters: IntArray | None = None) -> Coefficients | None:
         return self.coefficients(columns, design) if self.n_classes == 2 else None
+
+    def per_unit(self, variables: FloatArray, design: Design) -> PerUnit | None:
+        if self.n_classes != 2:
+            return None
+        return logistic_per_unit(variables, self.codes == 1, design.columns(), design.offset)
 
     def nested_ratio(self, columns: FloatArray, n_smaller: int, rows: IntArray) -> tuple[float, int]:
         return _class_ratio(self.codes[rows], columns, n_smaller)

@@ -11,6 +11,7 @@ from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.base.checks import check_choice, shown
 from interplay.base.tails import chi2_of_log_tail, log_f_tail
 from interplay.data.models.linear import fit_linear, independent_columns, independent_places
+from interplay.data.models.per_unit import PerUnit, linear_per_unit
 from interplay.data.study.columns import ColumnKind, check_length, decision_column
 from interplay.data.study.design import Design, Strata
 from interplay.data.study.outcomes.classes import MIN_CLASS_SIZE, check_not_missing, is_continuous
@@ -101,6 +102,14 @@ class NumberOutcome(ScoreTarget, Outcome):
     def effects(self, columns: FloatArray, design: Design, clusters: IntArray | None = None) -> Coefficients | None:
         values, unit = in_unit(self.values)
         return _coefficients(values, columns)._replace(unit=unit) if np.isfinite(values).all() else None
+
+    def per_unit(self, variables: FloatArray, design: Design) -> PerUnit | None:
+        values = self.values if design.offset is None else self.values - design.offset
+        if not np.isfinite(values).all():
+            return None
+        scaled, unit = in_unit(values)
+        found = linear_per_unit(variables, scaled, design.columns())
+        return found._replace(estimate=found.estimate * unit, error=found.error * unit)
 
     def second_test(
         self, design: Design, smaller: FloatArray, larger: FloatArray, rows: IntArray, groups: IntArray | None

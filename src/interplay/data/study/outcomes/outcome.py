@@ -9,6 +9,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.tails import log_chi2_tail
+from interplay.data.models.per_unit import PerUnit
 from interplay.data.study.design import Design, Strata
 from interplay.data.study.outcomes.targets import ClassTarget, ResidualModel, ScoreTarget, Target
 from interplay.data.study.outcomes.words import Words
@@ -253,6 +254,13 @@ class Outcome(ABC):
     def effects(self, columns: FloatArray, design: Design, clusters: IntArray | None = None) -> Coefficients | None:
         """Return coefficients in the unit of the outcome; None where a column has no one effect."""
         return self.coefficients(columns, design, clusters)
+
+    def per_unit(self, variables: FloatArray, design: Design) -> PerUnit | None:
+        """Return the change of the outcome per unit of each variable, (n, n_samples) with gaps, beside the design.
+
+        None where an outcome of this kind has no one change.
+        """
+        return None
 
     def second_test(
         self, design: Design, smaller: FloatArray, larger: FloatArray, rows: IntArray, groups: IntArray | None

@@ -48,7 +48,10 @@ function scale({ low, high, log }, start, end) {
   return (value) => start + ((at(value) - from) / span) * (end - start);
 }
 
-// Axes: {low, high, log, label}. Returns the picture, the part to draw in, and both scales.
+// Values and texts of the ticks of an axis: its own marks, or even ones.
+const marksOf = (axis, wanted) => axis.marks ?? (axis.log ? logTicks : linearTicks)(axis.low, axis.high, wanted).map((tick) => [tick, tickText(tick)]);
+
+// Axes: {low, high, log, label}, and marks where ticks are no numbers. Returns the picture, the part to draw in, and both scales.
 function frame(width, height, xAxis, yAxis, description) {
   const [left, right, top, bottom] = [yAxis.wide ? 66 : 52, 16, 8, 42];
   const x = scale(xAxis, left, width - right);
@@ -56,16 +59,16 @@ function frame(width, height, xAxis, yAxis, description) {
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": description });
   const grid = svg("g");
   const nWanted = Math.max(3, Math.floor(width / 95));
-  for (const tick of (xAxis.log ? logTicks : linearTicks)(xAxis.low, xAxis.high, nWanted)) {
+  for (const [tick, text] of marksOf(xAxis, nWanted)) {
     grid.append(
       svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: height - bottom }),
-      svg("text", { class: "tick", x: x(tick), y: height - bottom + 16, "text-anchor": "middle" }, tickText(tick)),
+      svg("text", { class: "tick", x: x(tick), y: height - bottom + 16, "text-anchor": "middle" }, text),
     );
   }
-  for (const tick of (yAxis.log ? logTicks : linearTicks)(yAxis.low, yAxis.high, 5)) {
+  for (const [tick, text] of marksOf(yAxis, 5)) {
     grid.append(
       svg("line", { class: "grid", x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
-      svg("text", { class: "tick", x: left - 7, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)),
+      svg("text", { class: "tick", x: left - 7, y: y(tick) + 4, "text-anchor": "end" }, text),
     );
   }
   grid.append(

@@ -20,6 +20,13 @@ drawnToFit(byId("p-values"), (width) => drawPValues(width, openVariable));
 drawnToFit(byId("network"), (width) => drawNetwork(width, openVariable));
 drawnToFit(byId("correlation"), (width) => drawCorrelation(width, openVariable));
 
+if (data.variants) {
+  for (const id of ["manhattan-card", "genome-qq-card"]) byId(id).hidden = false;
+  byId("genome-qq-words").textContent = data.variants.words;
+  drawnToFit(byId("manhattan"), (width) => drawManhattan(width, data.variants, openVariable));
+  drawnToFit(byId("genome-qq"), (width) => drawGenomeQq(width, data.variants.qq));
+}
+
 // Exact tests fit nothing: they are not drawn, unless there is nothing else.
 const isDrawn = ({ drawn }) => drawn || !data.nullFits.some((each) => each.drawn);
 let fit = data.nullFits.find(isDrawn);
