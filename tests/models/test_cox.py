@@ -279,3 +279,9 @@ def test_tables_with_a_cell_without_events_are_left_to_fits_of_their_own():
     found = fit_cells(RiskSets(time, event), cells, np.eye(4)[:, 1:3])
     assert not found.is_known.any()
     assert np.isnan(found.chi2).all()
+
+
+def test_no_tables_have_no_fits():
+    sets = RiskSets(np.arange(8.0), np.ones(8, dtype=bool))
+    fits = fit_cells(sets, np.empty((0, 8), dtype=np.int64), np.empty((4, 0)))
+    assert [len(each) for each in fits] == [0] * 5

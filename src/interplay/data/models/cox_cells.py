@@ -65,7 +65,7 @@ def fit_cells(sets: RiskSets, cells: IntArray, smaller: FloatArray) -> CellFits:
     ([0.9455], [[0.0, -0.7504]])
     """
     size = max(1, _AT_ONCE // (len(smaller) * cells.shape[1]))
-    parts = [_fit_some(sets, cells[first : first + size], smaller) for first in range(0, len(cells), size)]
+    parts = [_fit_some(sets, cells[first : first + size], smaller) for first in range(0, max(len(cells), 1), size)]
     return CellFits(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
