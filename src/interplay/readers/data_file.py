@@ -23,6 +23,7 @@ from interplay.data.study.table import Table, as_table
 from interplay.files.whole_file import is_special
 from interplay.readers.file_formats import FORMATS, READER_OPTIONS, AnyPath, FileFormat, Wanted
 from interplay.readers.genotypes.people import is_person_table, read_person_table
+from interplay.readers.geo import read_labels, with_labels
 from interplay.readers.sample_names import FAMILY_COLUMNS, SampleNames, matched_places
 from interplay.readers.target_column import (
     MISSING_TARGET_CHOICES,
@@ -74,6 +75,7 @@ def read_data(
     covariate_file: str | os.PathLike[str] | None = None,
     sample_id: str | None = None,
     traits: Iterable[str] = (),
+    labels: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> TableAndOutcome:
     r"""Read a table and its outcome from a file; the file extension gives the format.
@@ -120,6 +122,10 @@ def read_data(
         that has it. By default they are row names, or the first column.
     traits : list of str
         Instead of `target`: two columns or more with outcomes, returned as a dataframe. Values may be missing.
+    labels : path, optional
+        A file with labels of columns, which results show beside the names: symbols of genes beside probes (tables of
+        platforms of GEO), or question texts. The first column has the names; the labels are in a column such as "Gene
+        Symbol", or else in the second.
     **options
         Arguments of the reader of the format: of genotypes `region`, `min_maf`, `max_missing`, `min_info`,
         `hard_call_threshold`, `multiallelic`, `sex_chromosomes`, `sample_file`, and the filters `keep`, `remove`,
@@ -192,6 +198,8 @@ def read_data(
         found = split_table(data, path, target, wanted.drop)
     else:
         found = split_frame(data, path, target, wanted.drop)
+    if labels is not None:
+        found = with_labels(found, read_labels(labels))
     known_target = with_known_target(found, missing_target=missing_target, path=path, target=target)
     return without_rare_classes(known_target, min_class=min_class, path=path, target=target)
 
@@ -376,6 +384,7 @@ def with_traits(data: Any, path: Any, traits: pd.DataFrame, traits_path: Any, *,
     table.index = pd.Index(names.ids, name="sample")
     joined: Table = table if len(rows) == table.n_samples else RowSubset(table, rows)
     joined.samples_left_out = table.n_samples - len(rows)
+    joined.labels = table.labels
     known = {name: np.asarray(values)[rows] for name, values in table.sample_columns.items()}
     joined.sample_columns = known | {str(name): found[name].reset_index(drop=True) for name in found.columns}
     joined.sample_names = np.array(names.ids, dtype=object)[rows]

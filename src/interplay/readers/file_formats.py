@@ -19,6 +19,7 @@ from interplay.readers.genotypes.people import ENDINGS as PEOPLE_ENDINGS
 from interplay.readers.genotypes.people import read_people_frame
 from interplay.readers.genotypes.pgen import read_pgen
 from interplay.readers.genotypes.vcf import read_vcf
+from interplay.readers.geo import is_series_matrix, read_series_matrix
 from interplay.readers.parquet import read_feather, scan_parquet
 from interplay.readers.rqtl import is_cross, read_cross
 from interplay.readers.single_cell import read_10x, read_h5ad, read_h5mu
@@ -107,6 +108,8 @@ def _read_text(path: AnyPath, wanted: Wanted) -> Any:
     delimiter = "\t" if wanted.delimiter is None and wanted.ending in (".tsv", ".rtab") else wanted.delimiter
     if wanted.transpose:
         return read_transposed(path, delimiter=delimiter, **wanted.of_texts)
+    if wanted.ending == ".txt" and is_series_matrix(path):
+        return read_series_matrix(path)
     if is_cross(path, delimiter):
         return read_cross(path, delimiter)
     return read_csv(path, delimiter=delimiter, **wanted.of_texts, **wanted.of_ids, check=wanted.check_of(path))
@@ -184,8 +187,8 @@ FORMATS = (
     FileFormat(
         (".csv", ".tsv", ".txt", ".rtab"),
         _read_text,
-        "--target names a column; the first line names the columns; an unnamed first column has row names. Also .gz; "
-        '"-" is csv on stdin.',
+        "--target names a column; the first line names the columns; an unnamed first column has row names. Also .gz, "
+        'and series matrices of GEO; "-" is csv on stdin.',
         options=_IN_TEXT,
     ),
     FileFormat(

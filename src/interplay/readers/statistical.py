@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interplay.base.checks import needing, reading, shown, warn
+from interplay.data.study.table import LABELS
 from interplay.readers.na_values import NaValues
 from interplay.readers.target_column import unread_columns
 from interplay.readers.written_numbers import WrittenNumbers, first_listed
@@ -30,6 +31,9 @@ _READERS = {
     ".xpt": "read_xport",
 }
 ENDINGS = tuple(_READERS)
+
+#: Formats in which a variable names codes that stand for missing values.
+_USER_MISSING = (".sav", ".zsav")
 
 _RECORD = 80
 
@@ -57,7 +61,10 @@ def read_statistical(
     shown_path = repr(os.fspath(path))
     errors = (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError, UnicodeError)
     with reading(path, f"a {ending} file that can be read", errors):
-        frame, meta = getattr(pyreadstat, _READERS[ending])(os.fspath(path))
+        read = getattr(pyreadstat, _READERS[ending])
+        frame, meta = read(os.fspath(path))
+        # Ranges of user-missing codes are told only to those who ask for the codes.
+        coded = read(os.fspath(path), user_missing=True, metadataonly=True)[1] if ending in _USER_MISSING else meta
     if ending == ".xpt" and ends_early(path, len(frame)):
         raise ValueError(f"{shown_path} ends in the middle of its rows: get the whole file")
     if frame.shape[1] == 0 or len(frame) == 0:
@@ -84,7 +91,26 @@ def read_statistical(
         )
     written = WrittenNumbers(shown_path, decimal=None, guessed=".", comma_separates=False)
     names = frame.columns.tolist()
-    return written.read_in(frame, unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id))
+    found = written.read_in(frame, unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id))
+    said_of = {name: _label_of(name, meta, coded) for name in names}
+    found.attrs[LABELS] = {name: text for name, text in said_of.items() if text}
+    return found
+
+
+def _label_of(name: str, meta: Any, coded: Any) -> str:
+    """Return the question text of a variable, with the codes that its file calls missing."""
+    texts, labels = [str(meta.column_names_to_labels.get(name) or "").strip()], meta.variable_value_labels.get(name, {})
+    codes = []
+    for each in (coded.missing_ranges or {}).get(name, []):
+        low, high = each["lo"], each["hi"]
+        named = f"{_code(low)} = {labels[low]}" if low in labels else _code(low)
+        codes.append(named if low == high else f"{_code(low)} to {_code(high)}")
+    texts += [f"missing: {', '.join(codes)}"] if codes else []
+    return "; ".join(filter(None, texts))
+
+
+def _code(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _without_dates(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -40,6 +40,9 @@ DATA_OPTIONS = (
     option("--sample-id", metavar="COLUMN",
            help="With --target-file: the column with the names of the samples.  [default: row names, or the "
            "first column]"),
+    option("--labels", metavar="FILE",
+           help="A file with labels of columns, such as symbols of genes (GEO's platforms) or questions, shown beside "
+           "the names."),
     option("--region", metavar="CHR:FROM-TO", multiple=True,
            help="Genotypes: only variants of this chromosome, or of this part of it; may be repeated."),
     option("--keep", metavar="FILE", help="Genotypes: only these people; lines of FID and IID, or IID."),
@@ -101,7 +104,7 @@ def take_traits(values: dict[str, Any], how_to_read: dict[str, Any], *, one_outc
 
 def input_files(values: dict[str, Any]) -> list[str | None]:
     """Return the files beside DATA that a command reads, which no result may replace."""
-    names = ("target_file", "covariate_file", "sample_file", "keep", "remove", "extract", "exclude")
+    names = ("target_file", "covariate_file", "labels", "sample_file", "keep", "remove", "extract", "exclude")
     return [values[name] for name in names]
 
 

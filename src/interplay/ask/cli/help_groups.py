@@ -19,6 +19,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "The file": (
         "target", "traits", "time", "event", "drop", "missing", "delimiter", "decimal", "na_values", "keep_na_values",
         "missing_target", "min_class", "sheet", "transpose", "target_file", "covariate_file", "sample_id",
+        "labels",
     ),
     "Genotypes and single cells": (
         "region", "keep", "remove", "extract", "exclude", "min_maf", "max_missing", "max_missing_person", "min_hwe",

@@ -126,12 +126,14 @@ class Study:
     def record(self, *, n_threads: int = 1) -> dict[str, Any]:
         """Return the entries about the data that a result keeps in its provenance."""
         strata = self.strata
+        labels = {name: self.table.labels[name] for name in self.table.names if name in self.table.labels}
         about: dict[str, Any] = {
             "target": self.target,
             "n_samples": self.n_samples,
             "samples_left_out": self.table.samples_left_out,
             "n_vars": self.table.n_vars,
             **({"filters": dict(self.table.filters)} if self.table.filters else {}),
+            **({"labels": labels} if labels else {}),
             "data_fingerprint": self.fingerprint(n_threads=n_threads),
             "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
         }

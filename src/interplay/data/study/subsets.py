@@ -19,7 +19,7 @@ class _Subset(Table):
     def __init__(self, table: Table, n_samples: int, names: list[str], kinds: npt.NDArray[np.int8]) -> None:
         super().__init__(n_samples, names, kinds, table.dtype)
         self._table = table
-        self.samples_left_out, self.filters = table.samples_left_out, table.filters
+        self.samples_left_out, self.filters, self.labels = table.samples_left_out, table.filters, table.labels
 
     @property
     def positions(self) -> list[tuple[str, float]] | None:

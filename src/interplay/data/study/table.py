@@ -42,6 +42,9 @@ Found = TypeVar("Found")
 #: The entry of a pandas table's ``attrs`` that becomes `Table.samples_left_out`.
 SAMPLES_LEFT_OUT = "interplay.samples_left_out"
 
+#: The entry of a pandas table's ``attrs`` that becomes `Table.labels`.
+LABELS = "interplay.labels"
+
 #: Samples that are transposed at a time: few enough that all cache lines they touch stay in cache.
 _STRIP = 128
 
@@ -74,6 +77,8 @@ class Table(ABC):
     sample_columns: Mapping[str, Any] = MappingProxyType({})
     index: Any = None
     samples_left_out: int = 0
+    #: What variables are called by people, by name: question texts, symbols of the genes of probes.
+    labels: Mapping[str, str] = MappingProxyType({})
     #: How many samples and variables of the file filters left out, by the filter in words.
     filters: Mapping[str, int] = MappingProxyType({})
     #: Names of the samples in the file or object that holds the table, if it has any.
@@ -285,6 +290,8 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
         table.index = None if is_counted else X.index
         left_out = X.attrs.get(SAMPLES_LEFT_OUT)
         table.samples_left_out = left_out if isinstance(left_out, int) else 0
+        if isinstance(labels := X.attrs.get(LABELS), dict):
+            table.labels = labels
         return table
 
     if isinstance(getattr(X, "column_names", None), list):  # pyarrow, which allows repeated names as pandas does

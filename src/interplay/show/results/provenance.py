@@ -127,6 +127,8 @@ class Provenance(_Entries):
     cautions: dict[str, str] = field(default_factory=dict)
     #: How many samples and variables the reader's filters left out, by the filter in words.
     filters: dict[str, int] = field(default_factory=dict)
+    #: What variables are called by people, by name: question texts, symbols of genes.
+    labels: dict[str, str] = field(default_factory=dict)
     #: Variables with missing values, by what became of these.
     missing: dict[str, int] = field(default_factory=dict)
     n_cut: int | None = None
