@@ -54,7 +54,7 @@ def test_a_column_that_determines_the_target(dimensions: int, multiclass: str) -
     assert result.cautions == {"stage": "determines y completely", "score": "determines y completely"}
     assert said == [
         "columns 'stage', 'score' of X determine y completely (none of their values occurs in two classes): if they "
-        "encode the outcome or follow from it, leave them out (on the command line with --drop 'stage')"
+        "encode the outcome or follow from it, leave them out (on the command line with --drop 'stage' --drop 'score')"
     ]
     table = result.table.set_index("variable")
     assert table["caution"].drop(["stage", "score"]).eq("").all()
@@ -148,7 +148,8 @@ def test_identifiers() -> None:
     assert result.cautions == {"number": "looks like an identifier", "patient_id": "looks like an identifier"}
     assert said == [
         "columns 'number', 'patient_id' of X look like identifiers (values nearly all different): if they "
-        "name the samples and measure nothing, leave them out (on the command line with --drop 'number')"
+        "name the samples and measure nothing, leave them out (on the command line with --drop 'number' --drop "
+        "'patient_id')"
     ]
     # An identifier that knows the outcome: patients first, controls after them.
     result, _ = found(noise().assign(number=np.arange(N)), np.arange(N) < 120)
@@ -199,3 +200,17 @@ def run_quietly(*arguments: object) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         return run_command(*arguments)
+
+
+def test_the_design_of_a_survey_is_named() -> None:
+    rng = np.random.default_rng(0)
+    X = noise(n_vars=3).assign(
+        WTMEC2YR=rng.uniform(1e3, 1e5, N), SDMVPSU=rng.integers(1, 3, N), weight=rng.normal(70, 9, N)
+    )
+    result, said = found(X, classes())
+    assert set(result.cautions) == {"WTMEC2YR", "SDMVPSU"}
+    assert [text for text in said if "survey" in text] == [
+        "columns 'WTMEC2YR', 'SDMVPSU' of X look like weights, strata or clusters of a survey, and were searched as "
+        "variables: p-values do not know the design; name clusters as groups= and strata as strata=, or leave them "
+        "out (on the command line with --drop 'WTMEC2YR' --drop 'SDMVPSU')"
+    ]

@@ -90,6 +90,9 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         The result of the search: ``.table``, ``.plot``, ``.terms()``, ``.rules()``.
     tuples_ : list of tuple of str
         Names of the members of the tuples that are used.
+    note_ : str
+        Whether the features can help a model, in a sentence: they cannot where no tuple that is used is significant,
+        and hardly in a model that has interactions of its own.
     n_features_in_ : int
         Number of variables in `fit`.
     feature_names_in_ : (n_features,) object
@@ -119,6 +122,8 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
     >>> model = make_pipeline(InteractionFeatures(), LogisticRegression()).fit(X[:300], y[:300])
     >>> model.score(X[300:], y[300:]) > 0.9
     True
+    >>> model[0].note_.split(":")[0].split(". ")[0]
+    '1 of the 1 tuples that are used is significant (adjusted p < 0.05)'
     >>> model[0].get_feature_names_out()[20:]
     array(['x3:x11=lo,lo', 'x3:x11=lo,hi', 'x3:x11=hi,lo', 'x3:x11=hi,hi'],
           dtype=object)
@@ -169,6 +174,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
     # Set by fit().
     result_: Interactions
     tuples_: list[tuple[str, ...]]
+    note_: str
     n_features_in_: int
     _features: list[TupleFeatures]
 
@@ -280,6 +286,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
             values = None if target is None else cell_values(target, cells, n_cells)
             self._features.append(tuple_features(self.result_, row, searched, encodings, cells, values))
         self.tuples_ = [one.names for one in self._features]
+        self.note_ = self._note()
         return table, samples, target
 
     def _found(self, samples: FitSamples) -> Interactions:
@@ -298,6 +305,19 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
             listed = found if self.search == "select" else interactions(table, y, **settings, top=self.min_tuples)
             used = listed.chosen(np.arange(min(self.min_tuples, len(listed))))
         return used if self.max_tuples is None else used.chosen(np.arange(min(self.max_tuples, len(used))))
+
+    def _note(self) -> str:
+        """Say whether the features can help a model."""
+        n, n_significant = len(self.tuples_), int(self.result_.is_significant.sum())
+        judged = f"adjusted p < {self.level:g}"
+        if not n:
+            return f"No tuple interacts ({judged}): there are no features, and the table stays as it is."
+        if not n_significant:
+            return f"None of the {n} tuples that are used is significant ({judged}): their features may be noise."
+        return (
+            f"{n_significant} of the {n} tuples that are used {'is' if n_significant == 1 else 'are'} significant "
+            f"({judged}). Models without interactions gain by them; trees and networks may find them by themselves."
+        )
 
     def _folds(self, target: Target, groups: Groups | None) -> IntArray:
         """Deal samples, or groups, out to folds; samples in the order of the outcome, so that folds are alike."""

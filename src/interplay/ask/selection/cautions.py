@@ -11,6 +11,7 @@ from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import IntArray
 from interplay.base.checks import warn
 from interplay.data.codes.tuple_counts import TupleCounts
+from interplay.data.study.clustered_samples import find_survey_columns
 from interplay.data.study.columns import ColumnKind, decision_column
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.named_columns import say_the_same
@@ -36,6 +37,7 @@ _MISSING_APART = "its missing values determine y completely"
 _MISSING_ALONE = "its gain comes from its missing values alone"
 _IDENTIFIER = "looks like an identifier"
 _SUBJECT = "labels subjects"
+_SURVEY = "looks like a weight, stratum or cluster of a survey"
 
 #: Cautions, what is said of one column in the warning, and of several. Subjects are warned of before the search.
 _WORDS = {
@@ -68,6 +70,12 @@ _WORDS = {
         "collected",
     ),
     _IDENTIFIER: IDENTIFIER_WORDS,
+    _SURVEY: (
+        "looks like a weight, stratum or cluster of a survey, and was searched as a variable: p-values do not know the "
+        "design; name clusters as groups= and strata as strata=, or",
+        "look like weights, strata or clusters of a survey, and were searched as variables: p-values do not know the "
+        "design; name clusters as groups= and strata as strata=, or",
+    ),
 }
 
 
@@ -128,6 +136,8 @@ def find_cautions(
         found.setdefault(v, []).append(_IDENTIFIER)
     for v in subjects:
         found.setdefault(v, []).append(_SUBJECT)
+    for v in find_survey_columns(table):
+        found.setdefault(v, []).append(_SURVEY)
     return {table.names[v]: "; ".join(dict.fromkeys(found[v])) for v in sorted(found)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -63,6 +64,26 @@ def warn_of_clusters(table: Table, outcome: Target, strata: Strata | None, *, ta
             "Such samples are not independent, and p-values are too small: leave copies out, or give groups=, the "
             "replicate or patient of each sample"
         )
+
+
+#: Columns on the design of a survey: weights with a word before, strata, clusters. "weight" alone is a measure.
+_DESIGN = re.compile(
+    r"sdmv(psu|stra)|wt(mec|int|saf|dr|ph)\w*|psu|(v?ar)?strat(a|um)?|varunit|fpc|fnl_?wgt|"
+    r"(p|f|sample?|sampling|survey|final|design|person|household|post|pop)_?(wt|wgt|weight)s?|(per|hh)wt",
+    re.IGNORECASE,
+)
+
+
+def find_survey_columns(table: Table) -> list[int]:
+    """Return the variables that look like weights, strata or clusters of a survey by their names.
+
+    Examples
+    --------
+    >>> from interplay.data.study.table import as_table
+    >>> find_survey_columns(as_table([[1.0, 2.0, 3.0, 4.0]], names=["age", "SDMVPSU", "weight", "WTMEC2YR"]))
+    [1, 3]
+    """
+    return [v for v, name in enumerate(table.names) if _DESIGN.fullmatch(name)]
 
 
 def known_subjects(table: Table, outcome: Target, taken: list[Any]) -> str | None:

@@ -325,7 +325,9 @@ def about_columns(names: list[str], one: str, several: str) -> str:
     more = f" and {len(names) - _COLUMNS_NAMED} more" if len(names) > _COLUMNS_NAMED else ""
     said = f"column {listed} of X {one}" if len(names) == 1 else f"columns {listed}{more} of X {several}"
     them = "it" if len(names) == 1 else "them"
-    return f"{said}, leave {them} out (on the command line with --drop {shown(names[0])})"
+    dropped = " ".join(f"--drop {shown(name)}" for name in names[:_COLUMNS_NAMED])
+    comma = "" if said.endswith(" or") else ","
+    return f"{said}{comma} leave {them} out (on the command line with {dropped})"
 
 
 def find_subjects(table: Table) -> Iterator[tuple[int, IntArray]]:
