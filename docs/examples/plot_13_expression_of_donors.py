@@ -60,7 +60,7 @@ print(result.summary())
 
 # %%
 # The genes that are known are found, and all rise in those who fall ill. Intervals are wide: they are those of 17
-# donors, not of 85 samples. Where an interval includes 0.5, the direction is "no clear trend".
+# donors, not of 85 samples. Where an interval includes 0.5, the direction is "perhaps …".
 known = ["RSAD2", "IFI44L", "IFIT1", "OAS2", "ISG15", "SERPING1", "XAF1"]
 table = result.table.set_index("variable")
 print(table.loc[known, ["p_adjusted", "direction", "effect", "effect_low", "effect_high"]].to_string())

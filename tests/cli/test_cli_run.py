@@ -43,7 +43,7 @@ def files(folder: Path) -> list[str]:
 def test_the_summary_goes_to_stdout_and_notes_to_stderr(command, data: Path) -> None:
     done = command("run", data, "--target", "outcome", "-k", 2, "--seed", 1, "--save", "run.interplay")
     assert done.code == 0
-    assert done.out.startswith("2 of 20 variables relevant (2D, holm-adjusted p < 0.05)\n")
+    assert done.out.startswith("2 of 20 variables relevant (adjusted p < 0.05)\n")
     assert done.err == "save: run.interplay\n"
     assert sorted(interplay.load(data.parent / "run.interplay").relevant) == ["g12", "g3"]
 

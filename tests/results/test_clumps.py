@@ -146,7 +146,8 @@ def test_selection_clumps_and_its_interactions() -> None:
     clumps = selection.clumps()
     assert sorted(clumps["size"]) == [2, 3]
     assert set(clumps["variable"]) == {"x0", "x1"}
-    assert "signals" in selection.summary()
+    assert "signals" not in selection.summary()  # one notion of sameness, unless a threshold is asked for
+    assert "By correlations of r² ≥ 0.3" in selection.with_clumps(0.3).summary()
     assert selection.interactions().clumps()["members"][0] == ("x0", "x1")
     assert len(selection.with_clumps(0.99).clumps(0.99)) == len(selection.relevant)
     assert "signals" not in selection.with_clumps(0.99).summary()

@@ -98,6 +98,9 @@ def test_table_shows_the_relevant_first_and_sorts(visit, pairs) -> None:
     result, path = pairs
     page = visit(path)
     assert column(page, 1) == result.relevant
+    heads = page.locator("#table thead th").all_inner_texts()
+    assert [head.rstrip(" ↑") for head in heads] == ["Variable", "Direction and size", "How sure", "Works with"]
+    page.locator("#all-columns").check()
     heading = page.locator("#table thead th", has_text="Gain")
     heading.get_by_role("button").click()
     assert heading.get_attribute("aria-sort") == "descending"
@@ -587,6 +590,7 @@ def test_texts_of_pictures_are_not_cut_off(visit, tmp_path, width) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_survival_curves_are_painted(visit, times_report, theme) -> None:
     page = visit(times_report, color_scheme=theme)
+    page.locator("#searched summary").click()
     assert "the outcome is a time to an event" in page.locator("#summary .words").first.inner_text()
     first = page.locator("#first-why path.curve")  # curves, which are read more easily than residuals
     assert first.count() == 2
@@ -710,8 +714,11 @@ def clipped(page) -> int:
 def test_tables_are_not_clipped(visit, pairs, times_report, interactions_of_times) -> None:
     for path in (pairs[1], interactions_of_times[1]):
         assert clipped(visit(path, viewport={"width": 1280, "height": 900})) == 0, path
-    # On phones the direction stands above the effect, where there is room for it.
     page = visit(times_report, viewport=PHONE)
+    assert clipped(page) == 0
+    assert "risk where higher" in page.locator("#table td.size").first.inner_text()
+    # Of all columns, the direction stands above the effect on phones, where there is room for it.
+    page.locator("#all-columns").check()
     assert clipped(page) == 0
     assert page.locator("#table .direction").first.is_hidden()
     assert "risk where higher" in page.locator("#table td.effect").first.inner_text()
@@ -723,13 +730,15 @@ def test_columns_that_say_nothing_are_left_out(visit, pairs) -> None:
     def heads() -> list[str]:
         return [text.strip(" ↑↓") for text in page.locator("#table thead th").all_inner_texts()]
 
+    assert heads() == ["Variable", "Direction and size", "How sure", "Works with"]
+    page.locator("#all-columns").check()
     assert "Relevant" not in heads()  # all rows are
     assert {"Partners", "Together", "Direction"} <= set(heads())
     page.locator("#only-relevant").uncheck()
     assert "Relevant" in heads()
     page.locator("#search").fill("gene111")
     page.locator("#table thead th", has_text="Relevant").get_by_role("button").click()
-    assert {"Direction", "Effect", "Together"}.isdisjoint(heads())
+    assert {"Direction", "Effect", "Together", "Direction and size", "Works with"}.isdisjoint(heads())
     focused = page.evaluate("document.activeElement.textContent")
     assert focused == "Relevant"
 

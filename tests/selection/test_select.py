@@ -359,19 +359,19 @@ def test_methods_speak_of_cuts_where_something_is_cut(call, tmp_path) -> None:
     for X in (genotypes, numbers):
         found = call(X, y, dimensions=2, random_state=0)
         found.to_html(tmp_path / "report.html")
-        said.append((tmp_path / "report.html").read_text(encoding="utf-8") + str(found))
+        said.append((tmp_path / "report.html").read_text(encoding="utf-8") + found.details())
     assert not any(word in said[0] for word in ("Numeric variables", "cut into"))
     assert "numbers cut into 2 levels;" in said[1]
     assert "Numeric variables were" in said[1]
 
 
-def test_the_summary_speaks_of_cuts_where_something_is_cut() -> None:
+def test_details_speak_of_cuts_where_something_is_cut() -> None:
     rng = np.random.default_rng(0)
     genotypes, y = rng.integers(0, 3, (60, 4)), np.arange(60) % 2
     numbers = np.column_stack([genotypes, rng.normal(size=60)])
-    assert "cut into" not in str(interplay.select(genotypes, y, dimensions=1, random_state=0))
-    assert "numbers cut into 2 levels;" in str(interplay.select(numbers, y, dimensions=1, random_state=0))
-    assert "cut into" not in str(interplay.select(numbers, y, dimensions=1, discrete=range(5), random_state=0))
+    assert "cut into" not in interplay.select(genotypes, y, dimensions=1, random_state=0).details()
+    assert "numbers cut into 2 levels;" in interplay.select(numbers, y, dimensions=1, random_state=0).details()
+    assert "cut into" not in interplay.select(numbers, y, dimensions=1, discrete=range(5), random_state=0).details()
 
 
 def test_saved_with_pairs_that_only_one_cut_may_explain(tmp_path):

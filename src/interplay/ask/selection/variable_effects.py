@@ -23,7 +23,15 @@ from interplay.infer.effects.estimate import (
     Estimate,
     correlation_given,
 )
-from interplay.infer.effects.measured import Effect, MeasuredVariable, Target, Values, measure
+from interplay.infer.effects.measured import (
+    MAX_CODES,
+    Effect,
+    MeasuredVariable,
+    Target,
+    Values,
+    measure,
+    without_direction,
+)
 from interplay.infer.effects.variable_effects import VariableEffects
 from interplay.infer.given_test import choose_strong
 from interplay.infer.verdicts import INTERACTION, Verdict
@@ -107,15 +115,18 @@ class _OfComparison:
         if found.has_trend:
             return found
         together = self._together(v, found, measured)
-        return together if together.has_trend else found._replace(direction=words.NO_TREND)
+        if together.has_trend or self._found.found[v] != self._alone:
+            return together
+        return without_direction(self._values(v, column[observed]), self._target.of_samples(observed), found)
 
     def _values(self, v: int, column: npt.NDArray[np.generic]) -> Values:
         is_label = bool(self._comparison.table.is_label[v])
         values = column.astype(np.float64)
         name = self._found.names[v]
-        if not is_label and not self._coded.coder.is_discrete[v]:
-            return Values(values, [], np.empty(0, dtype=np.int64), is_ordered=True, name=name)
         used, codes = np.unique(values, return_inverse=True)
+        # Few values may be codes of labels that have no order: these are compared value by value.
+        if not is_label and not self._coded.coder.is_discrete[v] and len(used) > MAX_CODES:
+            return Values(values, [], np.empty(0, dtype=np.int64), is_ordered=True, name=name)
         names = self._comparison.table.level_names(v)
         levels = [number_text(value) for value in used] if names is None else [names[int(value)] for value in used]
         is_ordered = not is_label or self._comparison.table.column(v).is_ordered
@@ -147,7 +158,7 @@ class _OfComparison:
 
         Intervals hold for all tuples of this size, as the best one was chosen.
         """
-        nothing = found._replace(direction=words.NO_TREND)
+        nothing = found._replace(direction=words.perhaps(found.direction))
         run = self._found.runs[int(self._found.best_run[v])]
         cuts = {each.variable: each for each in run.cuts}
         partners = [int(u) for u in self._found.best_tuple(v) if u != v]
@@ -158,9 +169,9 @@ class _OfComparison:
         for u in partners:
             cells = cells * (cuts[u].n_levels() + 1) + cuts[u].codes(self._comparison.table.column(u), d) + 1
         inside = measured(cells, comb(self._comparison.table.n_vars - 1, len(partners)))
-        if not inside.has_trend:
-            return nothing
         names = [self._found.names[u] for u in partners]
+        if not inside.has_trend:  # few groups have wide intervals, so that their directions are rarely clear
+            return nothing if self._groups is not None else found._replace(direction=words.adds_to(names))
         main = inside.effects[0]
         about = "; ".join(filter(None, [main.about, f"given {', '.join(names)}"]))
         return MeasuredVariable(

@@ -11,8 +11,14 @@ from interplay.infer.effects.estimate import Estimate
 #: Of a name in a phrase, the beginning.
 _LONGEST = 30
 
-#: Where neither the variable nor its partners show a direction.
-NO_TREND = "no clear trend"
+#: Where neither the variable nor its partners show a direction, nor levels that differ.
+NO_TREND = "no clear direction"
+
+#: Begins a direction whose interval includes no effect.
+PERHAPS = "perhaps"
+
+#: Begins a direction that is another one at other levels of partners.
+DEPENDS_ON = "depends on"
 
 #: Where levels that are numbers differ, and do not rise or fall.
 NO_ORDER = ", no trend"
@@ -108,7 +114,7 @@ def depends_on(partners: Sequence[str]) -> str:
     >>> depends_on(["x3", "x11"])
     'depends on x3, x11'
     """
-    return f"depends on {', '.join(_short(name) for name in partners)}"
+    return f"{DEPENDS_ON} {', '.join(_short(name) for name in partners)}"
 
 
 def given_others(size: Estimate, target: str, label: str = "") -> str:
@@ -118,6 +124,40 @@ def given_others(size: Estimate, target: str, label: str = "") -> str:
     return f"{'falls' if size.value < 0 else 'rises'} with {_outcome(target)}, given others"
 
 
+def adds_to(partners: Sequence[str]) -> str:
+    """Say what was found of a variable in a tuple without a direction: the tuple tells more with it than without.
+
+    Examples
+    --------
+    >>> adds_to(["age", "sex"])
+    'adds to what age, sex tell'
+    """
+    return f"adds to what {', '.join(map(_short, partners))} {'tells' if len(partners) == 1 else 'tell'}"
+
+
+def perhaps(direction: str) -> str:
+    """Say that the interval of a direction includes no effect.
+
+    Examples
+    --------
+    >>> perhaps("ill more often in b"), perhaps(NO_TREND)
+    ('perhaps ill more often in b', 'no clear direction')
+    """
+    return direction if direction == NO_TREND else f"{PERHAPS} {direction}"
+
+
+def differs_between_levels(outcome: str, n_levels: int, most: str = "", least: str = "") -> str:
+    """Say that the outcome differs between levels, none of which departs clearly by itself.
+
+    Examples
+    --------
+    >>> differs_between_levels("churn", 51, "NJ", "HI"), differs_between_levels("", 4)
+    ('churn differs between 51 levels (most in NJ, least in HI)', 'the outcome differs between 4 levels')
+    """
+    where = f" (most in {_short(most)}, least in {_short(least)})" if most else ""
+    return f"{_outcome(outcome)} differs between {n_levels} levels{where}"
+
+
 def per_allele(direction: str, allele: str) -> str:
     """Say a direction of genotypes by the allele that is counted.
 
@@ -125,8 +165,8 @@ def per_allele(direction: str, allele: str) -> str:
     --------
     >>> per_allele("higher with case", "T"), per_allele("falls with ldl, given others", "T")
     ('case more likely with each A1 = T', 'ldl falls with each A1 = T, given others')
-    >>> per_allele("lower risk where higher", "G"), per_allele("no clear trend", "G")
-    ('risk falls with each A1 = G', 'no clear trend')
+    >>> per_allele("lower risk where higher", "G"), per_allele("no clear direction", "G")
+    ('risk falls with each A1 = G', 'no clear direction')
     """
     found = re.fullmatch(r"(higher|lower|rises|falls) (?:with (.*?)|(risk) where higher)(, given others)?", direction)
     if found is None:

@@ -29,7 +29,7 @@ _FEWEST_IN_LEVEL = 5
 
 #: Ordered levels without a trend are compared with each other up to this number; up to the smaller one, in place of
 #: telling that the outcome turns in their middle: the numbers may be codes of labels.
-_MAX_COMPARED, _MAX_CODES = 12, 6
+_MAX_COMPARED, MAX_CODES = 12, 6
 
 #: The scale on which each kind of effect is about normal, for intervals over groups.
 _SCALES = {
@@ -124,7 +124,7 @@ def measure(
     """
     sizes = _Sizes(target, strata, groups, n_compared=n_compared)
     n_levels = len(variable.levels)
-    if is_u_shaped and not 0 < n_levels <= _MAX_CODES and _turns(variable.values, target):
+    if is_u_shaped and not 0 < n_levels <= MAX_CODES and _turns(variable.values, target):
         return _u_shaped(variable, target, sizes)
     if n_levels == 2 or (n_levels and not variable.is_ordered):
         return _of_levels(variable, target, sizes)
@@ -296,6 +296,27 @@ def _of_levels(variable: Values, target: Target, sizes: _Sizes, *, n_before: int
     elif len(variable.levels) == 2 and len(target.labels) == 2:
         more = _areas(sizes.auc(variable.codes.astype(np.float64), 1))
     return _trend(said, [effects[best], *effects[:best], *effects[best + 1 :], *more])
+
+
+def without_direction(variable: Values, target: Target, found: MeasuredVariable) -> MeasuredVariable:
+    """Say of a variable that is relevant by itself, and has no clear direction, what was found: how its levels differ.
+
+    The shares of a class, or the means of numbers, name the levels; those of few samples are not named.
+    """
+    n_levels = len(variable.levels)
+    if n_levels <= 2 or variable.is_ordered:
+        return found._replace(direction=words.perhaps(found.direction))
+    counts = np.bincount(variable.codes, minlength=n_levels)
+    scores, outcome = target.numbers, target.name
+    if target.codes is not None and len(target.labels) == 2:
+        scores = (target.codes == 1).astype(np.float64)
+        outcome = words.class_in_words(target.labels[1], target.name)
+    if scores is None:
+        return found._replace(direction=words.differs_between_levels(outcome, n_levels))
+    means = np.bincount(variable.codes, scores, minlength=n_levels) / np.maximum(counts, 1)
+    named = np.flatnonzero(counts >= min(_FEWEST_IN_LEVEL, np.sort(counts)[-2:].min()))
+    most, least = (variable.levels[int(named[place(means[named])])] for place in (np.argmax, np.argmin))
+    return found._replace(direction=words.differs_between_levels(outcome, n_levels, most, least))
 
 
 def _reference(variable: Values, counts: IntArray, shown: list[int]) -> int:

@@ -25,7 +25,7 @@ from interplay.show.plots.variants import genome_places, qq_places, shown_places
 from interplay.show.report.about import target_of
 from interplay.show.report.numbers import numbers, short
 from interplay.show.report.words import verdict_sentence
-from interplay.show.results.shown_variables import cell_of, effect_in_words
+from interplay.show.results.shown_variables import cell_of, effect_in_words, size_beside, works_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,15 +127,17 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
     verdicts = [selection.verdicts[v] for v in rows]
     # Verdicts are shown for relevant variables with partners only.
     has_verdict = [selection.is_relevant[v] and len(mates) > 0 for v, mates in zip(rows, partners, strict=True)]
-    cautions = selection.cautions
+    cautions, labels = selection.cautions, selection.record.labels
     return {
         **({"caution": [cautions.get(selection.names[v], "") for v in rows]} if cautions else {}),
+        **({"label": [_cut(labels.get(selection.names[v], "")) for v in rows]} if labels else {}),
         "number": rows,
         "gain": numbers(table["gain"]),
         "log10p": numbers(selection.log_p[rows] / math.log(10)),
         "pAdjusted": numbers(table["p_adjusted"]),
         "relevant": table["relevant"].astype(int).tolist(),
         "partners": partners,
+        "worksWith": [works_with(selection, v) if selection.is_relevant[v] else "" for v in rows],
         "alone": numbers(table["gain_alone"]),
         "discretization": table["discretization"].tolist(),
         "run": best.tolist(),
@@ -173,6 +175,7 @@ def _effects(selection: Selection, effects: VariableEffects, rows: list[int]) ->
     }
     return {
         "direction": [columns["direction"][v] for v in rows],
+        "size": [size_beside(effects, effects.main_of(v)) for v in rows],
         "effect": numbers(columns["effect"][rows], 5),
         "effectLow": numbers(columns["effect_low"][rows], 5),
         "effectHigh": numbers(columns["effect_high"][rows], 5),

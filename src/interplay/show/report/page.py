@@ -17,7 +17,8 @@ from interplay.show.report.about import facts, repeat, shown_value
 from interplay.show.report.content import report_content
 from interplay.show.report.methods import REFERENCES, methods_paragraph
 from interplay.show.report.study_words import references
-from interplay.show.report.words import headline, summary_sentences
+from interplay.show.report.words import first_sentences, headline, summary_sentences
+from interplay.show.results.summary_words import FIRST_WORDS
 
 if TYPE_CHECKING:
     from interplay.show.results.result import Result
@@ -29,6 +30,10 @@ _SCRIPTS = (
     "boxes.js", "why.js", "survival.js", "variants.js", "details.js", "table.js", "main.js",
 )  # fmt: skip
 
+_ABOUT_FIRST = (
+    "Which way a variable goes with the outcome and how much, how sure that is, and with which others it works. "
+    "Select a variable to see why."
+)
 _ABOUT_EFFECTS = (
     "<em>Direction</em> says which way a variable goes with the outcome, and <em>effect</em> how much, with its 95 % "
     "interval. "
@@ -43,18 +48,26 @@ _ABOUT_TUPLES = (
 
 def report_page(selection: Selection) -> str:
     """Return the whole report as HTML."""
+    first = first_sentences(selection)
     return filled_page(
         "report.html",
         selection,
         styles=["report.css"],
         script=joined_scripts(_SCRIPTS),
         headline=escape(headline(selection)),
-        about=_about_effects(selection) + (_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES),
-        summary="\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary_sentences(selection)),
+        about=_ABOUT_FIRST,
+        about_all=_about_effects(selection) + (_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES),
+        summary=_paragraphs(first),
+        searched=_paragraphs([sentence for sentence in summary_sentences(selection) if sentence not in first]),
+        glossary="\n".join(f"<dt>{escape(word)}</dt><dd>{escape(said)}</dd>" for word, said in FIRST_WORDS.items()),
         methods=escape(methods_paragraph(selection)),
         references="\n".join(f"<li>{escape(reference)}</li>" for reference in (*REFERENCES, *references(selection))),
         data=embedded_json(report_content(selection)),
     )
+
+
+def _paragraphs(sentences: Sequence[str]) -> str:
+    return "\n".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
 
 
 def _about_effects(selection: Selection) -> str:

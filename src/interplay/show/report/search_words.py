@@ -60,6 +60,12 @@ def listed_strata(selection: Selection) -> str:
     return sizes_in_words(sizes, "strata") if sizes else ""
 
 
+def sizes_of_strata(selection: Selection) -> str:
+    """Return what strata are called by those who do not know the word: "3 groups (a: 20, …)"; "" without strata."""
+    sizes = selection.record.strata
+    return sizes_in_words(sizes, "groups") if sizes else ""
+
+
 def sizes_in_words(sizes: Mapping[str, int], noun: str) -> str:
     """Return how many parts a study has, and the sizes of the first ones."""
     listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])

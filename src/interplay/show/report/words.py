@@ -21,6 +21,7 @@ from interplay.show.report.search_words import (
     looked_at,
     number_of_tuples,
     outcome_in_words,
+    sizes_of_strata,
 )
 from interplay.show.results.selection_summary import stability_sentence
 from interplay.show.results.shown_variables import short_list_lines
@@ -43,8 +44,74 @@ def headline(selection: Selection) -> str:
     return f"{n:,} of {counted(p, 'variable')} {'is' if n == 1 else 'are'} relevant"
 
 
+def first_sentences(selection: Selection) -> list[str]:
+    """Return the sentences of the first screen, in words of the first glossary alone; `summary_sentences` has the rest.
+
+    They say what was found, which case is the clearest, what to check, and how often such an answer is wrong.
+    """
+    n, p, target = len(selection.ranked), len(selection.names), outcome_in_words(selection)
+    judged = "p" if selection.asked.p_adjust == "none" else "adjusted p"
+    said = [
+        f"Of {counted(p, 'variable')}, {f'{n:,}' if n else 'none'} {'is' if n <= 1 else 'are'} relevant to {target} "
+        f"({judged} < {selection.asked.level:g}).{_note(selection)}"
+    ]
+    if n:
+        said += [_clearest(selection), _together(selection), _groups(selection)]
+    else:
+        alone = "" if np.isnan(selection.p_adjusted).all() else _found_alone(selection)
+        no_proof = (
+            "This does not prove that no variable matters: an effect may be too small for this number of samples."
+        )
+        said.append(alone or no_proof)
+    if within := sizes_of_strata(selection):
+        said.append(f"Samples are compared with those alike in {within} alone.")
+    said += study_words.model_sentences(selection)[:1]
+    said += [f"{stability_sentence(selection)}."] if selection.stability is not None else []
+    return [sentence for sentence in (*said, _cautions(selection), _chance(selection)) if sentence]
+
+
+#: Of the clearest variables, so many are named in the first screen.
+_NAMED = 3
+
+
+def _clearest(selection: Selection) -> str:
+    """Name the most significant variables, one of each redundant group, with their directions."""
+    shown = [group[0] for group in selection.redundant_groups][:_NAMED] or selection.relevant[:_NAMED]
+    directions = {} if selection.effects is None else selection.effects.columns(len(selection.names))
+    number = {name: v for v, name in zip(selection.ranked.tolist(), selection.relevant, strict=True)}
+    said = {name: directions["direction"][number[name]] if directions else "" for name in shown}
+    named = [f"{short(name)} ({direction})" if direction else short(name) for name, direction in said.items()]
+    return f"{'The clearest' if len(selection.ranked) > 1 else 'It is'}: {'; '.join(named)}."
+
+
+def _together(selection: Selection) -> str:
+    """Name the clearest variables that work together."""
+    found = [
+        (one.p_adjusted, one.members)
+        for v, one in enumerate(selection.verdicts)
+        if one.verdict == INTERACTION and selection.is_relevant[v] and v in one.members
+    ]
+    if not found:
+        return ""
+    p, members = min(found)
+    return (
+        f"{_joined(list(selection.names_of(np.array(members))))} work together: their effect is beyond the sum of "
+        f"their separate effects (adjusted p {p_text(p)})."
+    )
+
+
+def _chance(selection: Selection) -> str:
+    """Say how often an answer like this is wrong."""
+    method, level = selection.asked.p_adjust, f"{100 * selection.asked.level:.3g} %"
+    if method == "none":
+        return f"Of variables that do not matter, about {level} are called relevant by chance."
+    if method in _FALSE_DISCOVERY_RATE:
+        return f"Of the variables that are called relevant, on average at most {level} are so by chance."
+    return f"In a table where nothing matters, any variable at all is called relevant with a chance of at most {level}."
+
+
 def summary_sentences(selection: Selection) -> list[str]:
-    """Return the sentences of the summary, one thought each."""
+    """Return the sentences on result, search and p-values, one thought each."""
     found = [_what_was_searched(selection), _strata(selection)]
     if len(selection.ranked):
         found += [_found(selection), _synergy(selection), _groups(selection)]
@@ -145,8 +212,8 @@ def _found_alone(selection: Selection) -> str:
         return ""
     return (
         f"But {short(selection.names[best])} is significant when each variable is tested alone (adjusted p-value about "
-        f"{p_text(math.exp(log_p[best]))}). A search in tuples compares each variable with the maximum over many "
-        "tuples, which makes single effects harder to detect. Search with dimensions=1 as well."
+        f"{p_text(math.exp(log_p[best]))}). A search for variables that work together makes single effects harder to "
+        "detect: search with dimensions=1 as well."
     )
 
 

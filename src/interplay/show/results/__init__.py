@@ -9,7 +9,7 @@
     selection_table.py         Selection → tables of its variables, contrast variables and tuples
     selection_summary.py       Selection → a few lines of text
     best.py                    Selection → the n variables that a model should get, as a list with a table
-    shown_variables.py         Selection → the short table in summaries and notebooks: direction, size, partners
+    shown_variables.py         Selection → the first answer: name, direction and size, how sure, works with
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tested tuples → columns with names, a graph, rules that people read, SQL
     leads.py                   leads, the tuples that join each, as a table; Tagging: verdicts on leads

@@ -43,7 +43,7 @@ from interplay.show.results.one_size import one_size, selection_interactions
 from interplay.show.results.replicated import Replication
 from interplay.show.results.result import Claims, Result
 from interplay.show.results.run import Run, synergy_frame, synergy_graph
-from interplay.show.results.selection_summary import summary_html, summary_text
+from interplay.show.results.selection_summary import details_text, summary_html, summary_text
 from interplay.show.results.selection_table import annotate, contrast_table, selection_table, tuples_table
 from interplay.show.results.variants import Variants, known_variants
 
@@ -819,6 +819,18 @@ class Selection(Result):
     def summary(self) -> str:
         """Return the result in words."""
         return summary_text(self)
+
+    def details(self) -> str:
+        """Return what was searched and where p-values come from, in one line.
+
+        Examples
+        --------
+        >>> import numpy as np, interplay
+        >>> X = np.random.default_rng(0).normal(size=(200, 10))
+        >>> interplay.select(X, X[:, 3] > 0, dimensions=1, random_state=0).details()
+        '1D; holm-adjusted p; numbers cut into 2 levels; no contrast variables; exact p-values; seed 0'
+        """
+        return details_text(self)
 
     def _repr_html_(self) -> str:
         return summary_html(self)

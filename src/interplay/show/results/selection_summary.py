@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.base.text import printable
-from interplay.infer.linkage import clump_tuples
+from interplay.infer.linkage import DEFAULT_R2, clump_tuples
 from interplay.infer.null_fit import note_on_sparse_tuples
 from interplay.show.results import summary_words as words
 from interplay.show.results.shown_variables import short_list_lines, shown_variables
@@ -40,41 +40,53 @@ def summary_text(selection: Selection) -> str:
 
 
 def _headings(selection: Selection) -> list[str]:
-    """Return a line on the relevant variables and a line on samples, classes and settings."""
-    s = selection.asked
-    n_comparisons = len(selection.comparisons)
-    runs = "" if n_comparisons == 1 else f" in {n_comparisons} comparisons of classes"
-    searched = "+".join(map(str, selection.dimensions))
-    found = f"{len(selection.ranked)} of {len(selection.names)} variables relevant"
+    """Return a line on the relevant variables and a line on samples and classes; `details` has all the rest."""
+    s, n_groups = selection.asked, selection.record.groups.n_groups
+    judged = "p" if s.p_adjust == "none" else "adjusted p"
+    in_groups = f" in {_counted(n_groups, 'group')}" if n_groups > 1 else ""
     return [
         "; ".join(
             [
-                f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s.level:g})",
+                f"{len(selection.ranked)} of {len(selection.names)} variables relevant ({judged} < {s.level:g})",
                 *words.missing_in_words(selection.record.missing),
             ]
         ),
-        f"{words.samples_in_words(selection.record.n_samples, selection.record.samples_left_out)}; "
+        f"{words.samples_in_words(selection.record.n_samples, selection.record.samples_left_out)}{in_groups}; "
         f"{words.outcome_in_words(selection)}; "
-        f"{words.strata_in_words(len(selection.record.strata))}"
-        + (f"{words.cuts_in_words(s.divisions, s.discretizations)}; " if selection.record.n_cut != 0 else "")
-        + f"{_null_in_words(selection)}; "
-        + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
-        + f"seed {s.random_state}",
+        f"{words.strata_in_words(len(selection.record.strata))}seed {s.random_state}",
         *words.filters_in_words(selection.record.filters),
     ]
 
 
+def details_text(selection: Selection) -> str:
+    """Return what was searched and where p-values come from, in one line."""
+    s, n_comparisons = selection.asked, len(selection.comparisons)
+    parts = [
+        f"{'+'.join(map(str, selection.dimensions))}D",
+        f"{n_comparisons} comparisons of classes" if n_comparisons > 1 else "",
+        f"{selection.adjustment}-adjusted p",
+        words.cuts_in_words(s.divisions, s.discretizations) if selection.record.n_cut != 0 else "",
+        _null_in_words(selection),
+        "exact p-values" if selection.runs[0].null_fit.is_exact and not selection.tests else "",
+        f"seed {s.random_state}",
+    ]
+    return "; ".join(filter(None, parts))
+
+
 def _on_clumps(selection: Selection) -> list[str]:
-    """Return a line where relevant variables are correlated with each other."""
+    """Return a line where relevant variables are correlated with each other, if a threshold was asked for.
+
+    Without one, redundant variables are the only notion of sameness in a summary.
+    """
     linkage, n = selection.linkage, len(selection.ranked)
-    if linkage is None or selection.clump_r2 < linkage.floor or n < 2:
+    if selection.clump_r2 == DEFAULT_R2 or linkage is None or selection.clump_r2 < linkage.floor or n < 2:
         return []
     lead_of = clump_tuples(selection.ranked[:, np.newaxis], linkage, selection.clump_r2)
     n_leads = len(np.unique(lead_of))
     if n_leads == n:
         return []
     return [
-        f"With a looser bar, a correlation of r² ≥ {selection.clump_r2:g} with a stronger variable, the {n} are "
+        f"By correlations of r² ≥ {selection.clump_r2:g} with a stronger variable, the {n} are "
         f"{n_leads} {'signal' if n_leads == 1 else 'signals'}: clumps() lists them."
     ]
 

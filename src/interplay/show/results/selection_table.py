@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 #: Columns of text, "" where there is none.
-_TEXTS = ["partners", "found", "caution", "direction", "effect_kind", "representative"]
+_TEXTS = ["partners", "found", "caution", "direction", "effect_kind", "representative", "label"]
 
 
 def selection_table(selection: Selection) -> pd.DataFrame:
@@ -62,6 +62,8 @@ def selection_table(selection: Selection) -> pd.DataFrame:
         columns |= selection.replication.columns(len(selection.names))
     if len(selection.comparisons) > 1:
         columns["decision"] = [selection.runs[r].decision for r in best]
+    if labels := selection.record.labels:
+        columns["label"] = [labels.get(name, "") for name in selection.names]
     if cautions := selection.cautions:
         columns["caution"] = [cautions.get(name, "") for name in selection.names]
     return pd.DataFrame(columns)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from interplay.base.text import printable
@@ -14,6 +17,25 @@ if TYPE_CHECKING:
     from interplay.show.results.interactions import Interactions
     from interplay.show.results.provenance import Provenance
     from interplay.show.results.selection import Selection
+
+#: The words of the first answer: summaries and the first screen of the report use no others of the method.
+FIRST_WORDS = {
+    "variable": "a column of the table that may matter",
+    "outcome": "the column that is explained: classes, a number, or times to an event",
+    "class": "a value of an outcome such as ill or well",
+    "level": "a value of a variable such as yes or no",
+    "relevant": "tells something about the outcome, alone or together with others; p is small enough",
+    "p": "how often chance alone would look as clear; adjusted for the number of variables that were searched",
+    "interval": "numbers in brackets: the true size lies there in 95 of 100 studies",
+    "AUC": "how often a sample of the named class has the larger value: 0.5 is none, 0 and 1 are always",
+    "odds ratio": "odds of a class at one level over those at another; 1 is no effect",
+    "rank correlation": "from −1 to 1, 0 is none; Spearman's rho",
+    "hazard ratio": "risk per unit of time over that of others; per SD: of one standard deviation more",
+    "works with": "partners with which the effect is more than the sum of the separate effects: an interaction",
+    "given others": "among samples that are alike in stronger variables",
+    "redundant": "variables so alike (their association is 0 to 1) that one stands for the group",
+    "short list": "few variables, each of which is relevant given the others on the list",
+}
 
 #: Rows of the table that a summary shows.
 ROWS_SHOWN = 20
@@ -114,9 +136,79 @@ def cuts_in_words(divisions: int, n_ways: int) -> str:
 
 
 def rows_as_text(rows: pd.DataFrame, n_all: int) -> list[str]:
-    """Return the shown rows of a table of `n_all` rows as lines, and a line on the others."""
+    """Return the shown rows of a table of `n_all` rows as lines, and a line on the others.
+
+    In a terminal, lines keep to its width: long cells are wrapped, and columns that have no room are named.
+    """
+    if not len(rows):
+        return []
+    cells = {str(name): [_as_text(value) for value in column] for name, column in rows.items()}
+    is_number = [bool(rows[name].dtype.kind in "fi") for name in rows]
+    lines, left_out = as_lines(cells, is_number, _terminal_width())
     more = [f"… and {n_all - len(rows)} more in .table"] if n_all > len(rows) else []
-    return ["", rows.to_string(index=False, float_format=_four_digits), *more] if len(rows) else []
+    more += [f"(too wide for this terminal, in .table: {', '.join(left_out)})"] if left_out else []
+    return ["", *lines, *more]
+
+
+def _as_text(value: object) -> str:
+    return _four_digits(value).replace("nan", "NaN") if isinstance(value, float) else str(value)
+
+
+def _terminal_width() -> int | None:
+    """Return the columns of the terminal that stdout is; None for files, pipes and notebooks."""
+    try:
+        is_terminal = sys.stdout.isatty()
+    except (AttributeError, ValueError):  # no stdout, or a closed one
+        return None
+    return shutil.get_terminal_size().columns if is_terminal else None
+
+
+#: The narrowest column of wrapped text.
+_NARROWEST = 16
+
+
+def as_lines(
+    cells: Mapping[str, Sequence[str]], is_number: Sequence[bool], width: int | None
+) -> tuple[list[str], list[str]]:
+    r"""Lay out columns of text; return the lines, and the names of columns for which `width` has no room.
+
+    Numbers stand at the right, text at the left. The widest columns of text are wrapped where that is enough.
+
+    Examples
+    --------
+    >>> cells = {"name": ["a"], "size": ["very large indeed, beyond all others"]}
+    >>> print("\n".join(as_lines(cells, [False, False], 30)[0]))
+    name  size
+    a     very large indeed,
+          beyond all others
+    """
+    names, numeric = list(cells), dict(zip(cells, is_number, strict=True))
+    widths = {name: max(map(len, [name, *cells[name]])) for name in names}
+    if width is not None:
+        while _total(widths) > width:
+            widest = max(names, key=lambda name: 0 if numeric[name] else widths[name])
+            narrowest = max(_NARROWEST, len(widest))
+            if numeric[widest] or widths[widest] <= narrowest:
+                break
+            widths[widest] -= 1
+        while _total(widths) > width and len(widths) > 1:
+            widths.popitem()
+    lines = []
+    for row in range(-1, len(next(iter(cells.values())))):
+        wrapped = {name: textwrap.wrap(name if row < 0 else cells[name][row], widths[name]) or [""] for name in widths}
+        for part in range(max(map(len, wrapped.values()))):
+            texts = [
+                (text[part] if part < len(text) else "").rjust(widths[name])
+                if numeric[name]
+                else (text[part] if part < len(text) else "").ljust(widths[name])
+                for name, text in wrapped.items()
+            ]
+            lines.append("  ".join(texts).rstrip())
+    return lines, [name for name in names if name not in widths]
+
+
+def _total(widths: Mapping[str, int]) -> int:
+    return sum(widths.values()) + 2 * (len(widths) - 1)
 
 
 def summary_as_html(headline: str, details: str, rows: pd.DataFrame, n_all: int, notes: Iterable[str] = ()) -> str:

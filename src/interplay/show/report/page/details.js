@@ -26,6 +26,7 @@ function numbersOf(row) {
   if (data.pModel && data.pModel[row] !== null) entries.push(["p, full model", pText(log10Of(data.pModel[row]))]);
   entries.push(["gain", gainText(rows.gain[row])]);
   if (rows.partners[row].length) entries.push(["gain alone", gainText(rows.alone[row])], ["synergy", gainText(synergyOf(row))]);
+  if (rows.label?.[row]) entries.push(["label", cut(rows.label[row], 200)]);
   if (rows.stability) entries.push(["found again in halves", `${Math.round(100 * rows.stability[row])} %`]);
   if (rows.found) entries.push(["found", rows.found[row]]);
   if (several) entries.push(["comparison", cut(data.runs[rows.run[row]].decision, 60)]);

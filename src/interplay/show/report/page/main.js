@@ -66,7 +66,7 @@ if (first !== undefined) {
   const partners = rows.partners[first].map((u) => cut(names[u], 30)).join(", ");
   byId("first-why").append(
     el("figcaption", {}, el("h2", {}, cut(names[first], 30) + (partners ? ` with ${partners}` : "")),
-      el("p", {}, partners ? `Gain ${gainText(rows.gain[first])} bits × samples together, ${gainText(rows.alone[first])} alone.` : `Gain ${gainText(rows.gain[first])} bits × samples.`)),
+      el("p", {}, rows.direction?.[first] ? cut(rows.direction[first], 80) : "")),
     ...verdictOf(first), chart, el("button", { type: "button", class: "link", onclick: () => openVariable(first) }, "More about this variable"),
   );
   byId("first-why").hidden = false;

@@ -4,7 +4,10 @@
 const anyOf = (holds) => () => chosen.some(holds);
 
 const columns = [
-  { title: "Variable", value: (row) => names[row], text: true },
+  { title: "Variable", value: (row) => names[row], text: true, first: true },
+  ...(rows.direction ? [{ title: "Direction and size", value: (row) => rows.direction[row], text: true, first: true, tells: anyOf((row) => rows.direction[row]) }] : []),
+  { title: "How sure", value: (row) => rows.log10p[row], first: true },
+  ...(data.dimensions > 1 ? [{ title: "Works with", value: (row) => rows.worksWith[row], text: true, first: true, tells: anyOf((row) => rows.worksWith[row]) }] : []),
   ...(data.adjusted ? [{ title: "Adjusted p", value: (row) => rows.pAdjusted[row], show: (row) => adjustedText(rows.pAdjusted[row]) }]
     : [{ title: "p", value: (row) => rows.log10p[row], show: (row) => pText(rows.log10p[row]) }]),
   ...(rows.direction ? [
@@ -20,10 +23,12 @@ const columns = [
   { title: "Gain", value: (row) => rows.gain[row], show: (row) => gainText(rows.gain[row]), down: true, extra: true },
   { title: "Relevant", value: (row) => rows.relevant[row], down: true, extra: true, tells: () => !byId("only-relevant").checked },
   ...(several ? [{ title: "Comparison", value: (row) => data.runs[rows.run[row]].decision, text: true, extra: true }] : []),
-  ...(rows.caution ? [{ title: "Caution", value: (row) => rows.caution[row], text: true }] : []),
+  ...(rows.caution ? [{ title: "Caution", value: (row) => rows.caution[row], text: true, caution: true, tells: anyOf((row) => rows.caution[row]) }] : []),
 ];
 const byName = new Intl.Collator(undefined, { numeric: true });
-const state = { column: 1, descending: false, page: 0 };
+// Among all columns, these are there in parts.
+const inParts = ["Direction and size", "How sure", "Works with"];
+const state = { column: columns.findIndex(({ title }) => title === "How sure"), descending: false, page: 0 };
 let chosen = [];
 
 function compare(a, b) {
@@ -35,7 +40,7 @@ function compare(a, b) {
 }
 
 function holdsText(row, wanted) {
-  const holds = (place) => names[place].toLocaleLowerCase().includes(wanted);
+  const holds = (place) => names[place].toLocaleLowerCase().includes(wanted) || Boolean(rows.label?.[place]?.toLocaleLowerCase().includes(wanted));
   return holds(row) || rows.partners[row].some(holds);
 }
 
@@ -55,7 +60,10 @@ function choose() {
 
 function cellOf(row, column) {
   const kind = column.extra ? "extra" : "";
-  if (column.title === "Variable") return el("td", { class: "names" }, nameButton(row));
+  if (column.title === "Variable") return el("td", { class: "names" }, nameButton(row), ...(rows.label?.[row] ? [el("span", { class: "kind" }, cut(rows.label[row], 90))] : []));
+  if (column.title === "Direction and size") return el("td", { class: "size" }, cut(rows.direction[row] || "–", 80), ...(rows.size[row] ? [el("span", { class: "kind" }, cut(rows.size[row], 90))] : []));
+  if (column.title === "How sure") return el("td", { class: "sure" }, `p ${data.adjusted ? adjustedText(rows.pAdjusted[row]) : pText(rows.log10p[row])}`, ...(rows.stability ? [el("span", { class: "kind" }, `again in ${Math.round(100 * rows.stability[row])} % of halves`)] : []));
+  if (column.title === "Works with") return el("td", { class: "names" }, cut(rows.worksWith[row] || "–", 90));
   if (column.title === "Partners") return el("td", { class: "names" }, cut(column.value(row) || "–", 90));
   if (column.title === "Together") return el("td", {}, rows.verdict[row] ? el("span", { class: `badge ${rows.among[row] ? "unclear" : rows.verdict[row]}`, title: rows.said[row] }, togetherText(row)) : "–");
   if (column.title === "Direction") return el("td", { class: "direction" }, cut(rows.direction[row] || "–", 60));
@@ -80,10 +88,11 @@ function drawTable(size = Number(byId("page-size").value)) {
   state.page = Math.min(state.page, nPages - 1);
   const first = state.page * size;
   const shown = chosen.slice(first, first + size);
-  const telling = columns.filter(({ tells }) => !tells || tells());
+  const all = byId("all-columns").checked;
+  const telling = columns.filter(({ title, first, caution, tells }) => (all ? !inParts.includes(title) : first || caution) && (!tells || tells()));
   byId("table").tHead.replaceChildren(el("tr", {}, telling.map((column) => el("th", {
     scope: "col",
-    class: `${column.text || ["Relevant", "Effect", "Short list"].includes(column.title) ? "" : "number"} ${column.extra ? "extra" : ""} ${column.title === "Direction" ? "direction" : ""}`,
+    class: `${column.text || column.first || ["Relevant", "Effect", "Short list"].includes(column.title) ? "" : "number"} ${column.extra ? "extra" : ""} ${column.title === "Direction" ? "direction" : ""}`,
     "aria-sort": column === columns[state.column] ? (state.descending ? "descending" : "ascending") : "none",
   }, el("button", { type: "button", onclick: () => sortBy(column) }, column.title)))));
   byId("table").tBodies[0].replaceChildren(...(shown.length
@@ -125,6 +134,10 @@ function setUpTable() {
   byId("search").addEventListener("input", choose);
   byId("only-relevant").addEventListener("change", choose);
   byId("page-size").addEventListener("change", () => drawTable());
+  byId("all-columns").addEventListener("change", () => {
+    byId("about-all").hidden = !byId("all-columns").checked;
+    drawTable();
+  });
   byId("previous").addEventListener("click", () => { state.page--; drawTable(); });
   byId("next").addEventListener("click", () => { state.page++; drawTable(); });
   byId("download-variables").addEventListener("click", () => download("variables.csv", variablesCsv(), "text/csv"));
