@@ -327,6 +327,20 @@ def covariate_columns(values: Sequence[float]) -> list[list[float]]:
     return rows
 
 
+def product_f(members: Sequence[Sequence[float]], z: Sequence[float]) -> tuple[float, int]:
+    """F of the product of two numbers that are not cut, of ranks, and the degrees of freedom that are left.
+
+    H0: the outcome is a sum of smooth effects of both, see `covariate_columns`.
+    """
+    each = [covariate_columns(values) for values in members]
+    smaller = [[1.0, *(value for rows in each for value in rows[s])] for s in range(len(z))]
+    ranks = [[sum((x > other) - (x < other) for other in values) for x in values] for values in members]
+    products = [math.prod(both) for both in zip(*ranks, strict=True)]
+    rest, _ = least_squares_rest(smaller, z)
+    left, rank = least_squares_rest([[*row, w] for row, w in zip(smaller, products, strict=True)], z)
+    return (rest - left) / (left / (len(z) - rank)), len(z) - rank
+
+
 def integer_scores(z: Sequence[float], most: int = 127) -> list[int]:
     """Scores of a number outcome as integers: up to eight neighbours within 0.2 share one, equal scores always."""
     largest = max(abs(value) for value in z)

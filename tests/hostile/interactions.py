@@ -75,7 +75,12 @@ AREA = Area(
         refused(
             "`coding='dosage'`, missing values as a level",
             lambda: found(with_value(np.nan), X[:, 0], coding="dosage", missing="level"),
-            "has no dosage for missing values",
+            "has no number for missing values",
+        ),
+        refused(
+            "`coding='product'`, groups",
+            lambda: found(coding="product", groups=np.arange(60) // 3),
+            "coding='product' does not go with groups",
         ),
         same(
             "a number outcome in another unit",

@@ -6,11 +6,12 @@ The path of every question: call → study → plan → search (into a sink) →
 
     call.py                 `interactions`: its arguments, in and out
     task.py                 arguments       → InteractionTask: study, settings, tuples to search and to list
-    coding.py               levels or dosages, where the outcome and the variables allow for them
+    coding.py               levels, dosages or products, where the outcome and the variables allow for them
     family.py               variables, partners, distance → TupleFamily: which tuples, and how many
     screen.py               a comparison    → ScreenedTuples: all tuples whose interaction may be significant
     number_screen.py        what a screen of numbers asks of tuples, and which it keeps
     product_screen.py       pairs           → those whose product of dosages may be significant; curved variables
+    products.py             tuples          → those whose products of scores are significant, variables not cut
     prospects.py            tuples          → those that a list can hold, by bounds of their p-values
     tests.py                tuples          → TupleTests: tests of their interactions
     find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little

@@ -124,7 +124,7 @@ def interactions(
     strata
         ...
 
-        All effects may differ between strata, and an interaction may be in any of them.
+        All effects may differ between strata, and an interaction may be in any of them; a product is the same in all.
     groups
         ...
 
@@ -148,10 +148,13 @@ def interactions(
         ...
 
         More than two classes are compared jointly.
-    coding : {"levels", "dosage"}
-        For an outcome of numbers: "levels" lets every cell of a tuple have a mean of its own. "dosage" takes levels as
-        numbers (genotypes 0, 1, 2) and tests the coefficient of their product beside linear effects, with one degree of
-        freedom, as PLINK's ``--epistasis`` does; for pairs, and for larger tuples of two levels each.
+    coding : {"levels", "product", "auto", "dosage"}
+        "levels" cuts numbers, and lets every cell of a tuple have an effect of its own. "product" cuts nothing: it
+        tests the product of ranks (of values, where these are few, as of genotypes) beside splines of each
+        member, with one degree of freedom. An effect that grows with both variables needs 2.5 times the samples by
+        levels. "auto" tests each tuple in both ways: p-values are the smaller of both times two, and the column found
+        says which. For an outcome of numbers, "dosage" tests the product of values beside linear effects, as PLINK's
+        ``--epistasis`` does; for pairs, and for larger tuples of two levels each.
     missing : {"auto", "error", "level", "impute", "omit"}
         ...
 
@@ -193,6 +196,10 @@ def interactions(
     products: by nested logistic, multinomial or linear models. An interaction must be significant there as well. By
     ranks it must show on the values too, and of two classes with probits (p < `level` / 10, not adjusted). A tuple that
     does not hold stays listed and is not significant; the summary says so.
+
+    A product is tested by the full model of the outcome (linear, logistic, multinomial or Cox's) as soon as a screen of
+    all products lists it. It must be significant on both scales, adjusted for all tuples: effects that add up on values
+    multiply in ranks.
 
     Examples
     --------

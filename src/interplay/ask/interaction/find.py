@@ -14,13 +14,14 @@ from interplay.ask.interaction.beside_smooth import beside_smooth
 from interplay.ask.interaction.bulk_tests import doubts, is_sparse, warn_of_sparse_tuples
 from interplay.ask.interaction.in_model import in_model, screen_cap
 from interplay.ask.interaction.product_screen import check_products
+from interplay.ask.interaction.products import Products
 from interplay.ask.interaction.prospects import PValueCaps
 from interplay.ask.interaction.screen import ScreenedTuples, screen_tuples
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import Tables, best_discretizations, kept_counts, make_tuple_tests, tuple_tables
 from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.ask.variants import make_variants
-from interplay.base.arrays import IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, part, show_progress
 from interplay.data.codes.coded import CodedComparison, SharedCodes, code_comparison
@@ -28,6 +29,7 @@ from interplay.data.codes.cuts import outcome_cuts, variable_cuts
 from interplay.data.codes.survey import warn_of_empty
 from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.data.study.outcomes.times import Survival
+from interplay.infer.interaction.tested_in_model import with_other_scale
 from interplay.infer.interaction.tuple_tests import METHODS, TupleTests, adjust_listed, corrected_p_values
 from interplay.infer.linkage import Linkage, make_linkage
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
@@ -74,7 +76,8 @@ def find_interactions(
     caps, is_whole = task.caps, task.shard is None
     bound = _SHORT_SEARCH if task.comparison.model is None else _SHORT_SEARCH_IN_MODEL
     is_short = caps.n_tests * task.study.n_samples <= bound
-    is_searched = bool(found.provenance["searchers"])  # nothing is, where no tuple has enough samples
+    # Nothing is, where no tuple has enough samples.
+    is_searched = bool(found.provenance["searchers"]) or task.tests_products
     if len(found) or not (caps.is_default and is_whole and is_short and is_searched) or caps.method == "none":
         return found
     nearest = replace(task, caps=replace(caps, top=_N_SMALLEST))
@@ -99,8 +102,11 @@ def find_once(
     else:
         coded = shared.of(settings, n_threads=choice.n_threads).of(task.comparison)
     check_products(coded, task.coding, settings.dimensions)
-    tables = tuple_tables(coded, omit_missing=task.omits_missing, coding=task.coding)
+    tables = tuple_tables(coded, omit_missing=task.omits_missing, coding=task.level_coding)
     shown, shown_tables = shown_outcome(task, coded, tables)
+    products = Products(task, shown, shown_tables, choice.n_threads) if task.tests_products else None
+    products = products if products is not None and products.are_there else None
+    only_products = products is not None and task.coding == "product"
     if warns:
         warn_of_sparse_tuples(task, coded)
         warn_of_empty(coded.coder.table, coded.coder.n_missing)
@@ -112,9 +118,10 @@ def find_once(
         return about_search(task.study, task.settings, n_threads=choice.n_threads) | asked
 
     with keeping(checkpoint, about):
-        any_tested = not is_sparse(task, coded, least=True)
+        any_tested = not only_products and not is_sparse(task, coded, least=True)
         # Where all p-values are 1, only a list of these needs a search.
         is_short = not any_tested and caps.top is not None and caps.max_p in (None, 1.0) and task.shard is None
+        is_short &= products is None
         cap, n_screens = 1.0 if is_short else caps.first(), 0
         progress = part(progress)  # a wider screen tells nothing until it is as far
         while True:
@@ -132,7 +139,7 @@ def find_once(
                 checkpoint=checkpoint,
                 name=f"screen{n_screens}",
                 progress=part(progress, 0.0, _SHARE_OF_SCREEN),
-                is_needed=any_tested or (cap >= 1 and not is_short),
+                is_needed=any_tested or (cap >= 1 and not is_short and not only_products),
             )
             if is_short:
                 of_each = [task.family.first_tuples(caps.top or 0)] * len(tables)
@@ -151,17 +158,23 @@ def find_once(
                 is_part=task.shard is not None,
                 n_threads=choice.n_threads,
                 by_model=None if task.comparison.model is None else partial(_in_model, task, shown, choice.n_threads),
+                several_ways=products is not None,
             )
             with handing_over(partial(_itself, screened), checkpoint=checkpoint):
                 found = test.adjusted(cap, part(progress, _SHARE_OF_SCREEN, 1 - _SHARE_OF_SCREEN))
+                if products is not None:
+                    found = _with_products(task, found, products, cap)
             wider = caps.following(cap, found, is_part=task.shard is not None)
             if wider is None:
                 break
             cap, n_screens = wider, n_screens + 1
-    wanted = wanted_tuples(found, caps, is_part=task.shard is not None, keeps_all=len(tables) > 1)
+    wanted = wanted_tuples(
+        found, caps, is_part=task.shard is not None, keeps_all=len(tables) > 1 or products is not None
+    )
     with handing_over(lambda: wanted, checkpoint=checkpoint):
         # A function that is told shares was told of the end.
-        wanted = _beside_smooth(task, shown, wanted, choice.n_threads, False if callable(progress) else progress)
+        told = False if callable(progress) else progress
+        wanted = _beside_smooth(task, shown, wanted, choice.n_threads, told, products)
         return named_result(
             task,
             wanted,
@@ -185,7 +198,7 @@ def shown_outcome(task: InteractionTask, coded: CodedComparison, tables: Tables)
     if comparison is coded.comparison:
         return coded, tables
     shown = CodedComparison(comparison, lambda: coded.coder)
-    return shown, tuple_tables(shown, omit_missing=task.omits_missing, coding=task.coding)
+    return shown, tuple_tables(shown, omit_missing=task.omits_missing, coding=task.level_coding)
 
 
 def _in_model(
@@ -197,31 +210,66 @@ def _in_model(
     progress: Progress,
 ) -> TupleTests:
     """Test tuples by the full model, and keep those with p ≤ `max_p`, each in its best discretisation, by p-value."""
-    options: dict[str, Any] = {"omit_missing": task.omits_missing, "coding": task.coding, "n_threads": n_threads}
+    options: dict[str, Any] = {"omit_missing": task.omits_missing, "coding": task.level_coding, "n_threads": n_threads}
     options["progress"] = progress
     return best_discretizations(in_model(found, coded, max_p=max_p, **options)).by_p_value()
 
 
+def _with_products(task: InteractionTask, levels: TupleTests, products: Products, cap: float) -> TupleTests:
+    """Return tuples with p ≤ `cap` in the better of all ways, p-values times the number of ways, adjusted."""
+    if task.coding == "product":
+        found = products.tested(cap)
+    else:
+        levels = levels.multiplied(np.log(products.n_ways(levels.tuples)))
+        levels = levels.chosen(np.flatnonzero((levels.p_value <= cap) | (cap >= 1)))
+        # Of a part, other shards may have the better way of a tuple.
+        found = best_discretizations(TupleTests.joined([levels.of_way("levels"), products.tested(cap)]))
+    adjust = partial(adjust_listed, method=task.caps.method, n_tests=task.caps.n_tests)
+    return found.by_p_value().adjusted(adjust)
+
+
 def _beside_smooth(
-    task: InteractionTask, coded: CodedComparison, wanted: TupleTests, n_threads: int, progress: Progress
+    task: InteractionTask,
+    coded: CodedComparison,
+    wanted: TupleTests,
+    n_threads: int,
+    progress: Progress,
+    products: Products | None,
 ) -> TupleTests:
     """Test significant tuples of cut numbers again; of a part, all tuples that may be significant in the whole."""
     caps, discretizations = task.caps, task.settings.discretizations
     may_be = wanted.is_significant(caps.level)
     if task.shard is not None:
         may_be |= wanted.p_value <= caps.significant_up_to()
+
+    def p_values(again: TupleTests, chi2: FloatArray, df: IntArray) -> FloatArray:
+        n_ways = 1 if products is None else products.n_ways(again.tuples)
+        return corrected_p_values(again, chi2, df, discretizations * n_ways)
+
+    adjust = partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)
+    if products is not None:
+        wanted = _products_on_other_scale(wanted, products, np.flatnonzero(may_be & wanted.are_products))
+        wanted = wanted.adjusted(adjust)
     again = beside_smooth(
         coded,
         wanted,
-        np.flatnonzero(may_be),
-        partial(corrected_p_values, discretizations=discretizations),
+        np.flatnonzero(may_be & ~wanted.are_products),
+        p_values,
         level=caps.level,
         omit_missing=task.omits_missing,
-        coding=task.coding,
+        coding=task.level_coding,
         n_threads=n_threads,
         progress=progress,
     )
-    return again.smooth_judged(partial(adjust_listed, method=caps.method, n_tests=caps.n_tests), caps.level)
+    return again.smooth_judged(adjust, caps.level)
+
+
+def _products_on_other_scale(wanted: TupleTests, products: Products, rows: IntArray) -> TupleTests:
+    """Test some products on the other scale of the outcome, where they have to be significant as well."""
+    if not len(rows):
+        return wanted
+    found = [products.log_p_on_other_scale(wanted.tuples[row]) for row in rows.tolist()]
+    return with_other_scale(wanted, rows, found, np.log(products.n_ways(wanted.tuples[rows])))
 
 
 def cap_in_each(cap: float, discretizations: int) -> float:
@@ -249,6 +297,8 @@ class TestsOfScreen:
         Of the whole table.
     is_part : bool
         Whether other shards have tuples too.
+    several_ways : bool
+        Whether tuples are tested in another way, too.
     """
 
     __test__ = False  # pytest: no test
@@ -264,14 +314,15 @@ class TestsOfScreen:
         is_part: bool = False,
         n_threads: int = 1,
         by_model: Callable[[TupleTests, float, Progress], TupleTests] | None = None,
+        several_ways: bool = False,
     ) -> None:
         self._tables, self._tuples, self._caps, self._n_threads = tables, tuples, caps, n_threads
         self._seed, self._n_samples = seed, n_samples
         # Of several discretisations, some may be in other shards.
         self._of_part = is_part and len(tables) > 1
         self._by_model = by_model
-        # A model orders tuples anew.
-        is_all = self._of_part or self._caps.is_step_up or by_model is not None
+        # A model orders tuples anew, and so does another way to test them.
+        is_all = self._of_part or self._caps.is_step_up or by_model is not None or several_ways
         self._n_wanted = None if is_all else self._caps.top
 
     def adjusted(self, cap: float, progress: Progress) -> TupleTests:

@@ -76,8 +76,18 @@ class InteractionTask:
 
     @property
     def coding(self) -> str:
-        """How levels enter the tests of an outcome of numbers: "levels" or "dosage"."""
+        """How variables enter the tests; see `CODING_CHOICES`."""
         return str(self.asked["coding"])
+
+    @property
+    def level_coding(self) -> str:
+        """How levels enter the tests of an outcome of numbers: "levels" or "dosage"."""
+        return "dosage" if self.coding == "dosage" else "levels"
+
+    @property
+    def tests_products(self) -> bool:
+        """Whether tuples are tested by products of scores, alone or as well."""
+        return self.coding in ("product", "auto") and self.study.groups is None
 
     @property
     def omits_missing(self) -> bool:

@@ -220,7 +220,15 @@ def make_number_tests(
 
 
 def best_discretizations(tested: TupleTests) -> TupleTests:
-    """Keep of every tuple the discretisation that is best, ordered by tuple."""
+    """Keep of every tuple the discretisation that is best, and of several ways the best one, ordered by tuple."""
+    if tested.way is not None:
+        levels, products = (tested.chosen(np.flatnonzero(tested.are_products == which)) for which in (False, True))
+        both = TupleTests.joined([_best_discretizations(levels), products])
+        return both.chosen(best_of_each(np.column_stack([both.are_products, both.tuples]), both.log_p))
+    return _best_discretizations(tested)
+
+
+def _best_discretizations(tested: TupleTests) -> TupleTests:
     return tested.chosen(best_of_each(np.column_stack([tested.discretization, tested.tuples]), tested.choosing_log_p))
 
 

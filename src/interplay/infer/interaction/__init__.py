@@ -16,6 +16,7 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
     beside_test.py       levels + columns → the interaction beside other columns of a model
     smooth_test.py       the same beside smooth effects of numbers that were cut
     model_test.py        a tuple in a model of covariates, offset, times → likelihood ratio, effect
+    product_test.py      scores of the members of a tuple → their product beside smooth effects, not cut
     tested_in_model.py   the same of many tuples → tests that take the place of those without covariates
 
 How a search over all m = C(p, k) tuples uses it

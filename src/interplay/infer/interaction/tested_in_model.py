@@ -13,7 +13,7 @@ from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.infer.interaction.beside_test import nested_models
 from interplay.infer.interaction.model_test import ModelTest, model_test
-from interplay.infer.interaction.tuple_tests import METHODS, TupleTests
+from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 
 
 class TupleSamples(NamedTuple):
@@ -135,6 +135,41 @@ def with_model_tests(
     of_numbers = {"statistic": f, "method": tested.method, "estimate_sd": effect / unit / spread}
     df_residual = np.array([one.df_residual for one in found], dtype=np.int64)
     return replace(tested, **common | robust | of_numbers, df_residual=df_residual)
+
+
+def with_product_tests(
+    of_levels: TupleTests, found: Sequence[ModelTest], model: FullModel, outcome: Target
+) -> TupleTests:
+    """Put tests of products by the full model in the place of tests of the levels of the same tuples.
+
+    Samples and gains stay those of levels; what describes single cells is left out.
+    """
+    unknown = np.full(of_levels.tuples.shape, np.nan)
+    tests = with_model_tests(of_levels, found, model, outcome, lambda _: unknown)
+    how = "model" if tests.df_residual is None else "f"
+    left_out = ["residual", "cell_effect", "cell_low", "cell_high", *["other_log_p"] * (tests.other_log_p is not None)]
+    nothing: dict[str, Any] = dict.fromkeys(left_out, unknown[:, 0])
+    return tests.with_fields(
+        **nothing,
+        method=np.where(tests.df > 0, METHODS.index(how), METHODS.index(SPARSE)),
+        residual_cell=np.full(unknown.shape, -1),
+        estimate_alone=unknown,
+    ).of_way("product")
+
+
+def with_other_scale(tests: TupleTests, rows: IntArray, log_p: Sequence[float | None], more: FloatArray) -> TupleTests:
+    """Put ln p of products on the other scale of the outcome, plus `more`, into some rows, NaN where there is none.
+
+    A product has to be significant on both: what only one scale bends is no interaction.
+    """
+    others = np.minimum(np.array([np.nan if one is None else one for one in log_p]) + more, 0.0)
+    smooth_log_p = tests.smooth_log_p.copy()
+    smooth_log_p[rows] = np.fmax(tests.log_p[rows], others)
+    if tests.other_log_p is None:
+        return tests.with_fields(smooth_log_p=smooth_log_p)
+    other_log_p = tests.other_log_p.copy()
+    other_log_p[rows] = others
+    return tests.with_fields(smooth_log_p=smooth_log_p, other_log_p=other_log_p)
 
 
 def effects_alone(

@@ -25,11 +25,14 @@ SPARSE = "sparse"
 #: Sources of p-values, in the order of their numbers in `TupleTests.method`.
 METHODS = ("exact", "chi2", "bootstrap", SPARSE, "permutations", "f", "model")
 
+#: Ways to test a tuple, in the order of their numbers in `TupleTests.way`.
+WAYS = ("levels", "product")
+
 #: Fields with one entry per member, and fields of whole numbers.
 _WIDE = ("tuples", "residual_cell", "gain", "gain_alone", "df_alone", "estimate_alone")
 _WHOLE = (
     "tuples", "discretization", "n_samples", "df", "method", "residual_cell", "residual_stratum", "df_alone",
-    "residual_class", "df_residual",
+    "residual_class", "df_residual", "way",
 )  # fmt: skip
 
 
@@ -106,6 +109,9 @@ class TupleTests:
         ln p of F on the other scale: of the values where scores are ranks, else of ranks.
     robust_adjusted, other_adjusted : (n,) float64
         These p-values, adjusted as those of the first test; NaN before that.
+    way : (n,) int64
+        Number in `WAYS` of how the tuple was tested, where products of scores were tested; p-values are then multiplied
+        by the number of ways. `df`, `statistic` and `estimate` are those of the product. None where only levels were.
     """
 
     kind: Annotated[str, Check(among=tuple(WORDS))]
@@ -143,6 +149,7 @@ class TupleTests:
     robust_adjusted: Annotated[FloatArray | None, Check("n")] = None
     other_log_p: Annotated[FloatArray | None, Check("n", high=0, nan=True)] = None
     other_adjusted: Annotated[FloatArray | None, Check("n")] = None
+    way: Annotated[IntArray | None, Check("n", low=0, below=len(WAYS))] = None
 
     __test__ = False  # pytest: no test
 
@@ -151,7 +158,7 @@ class TupleTests:
 
     def is_consistent(self) -> bool:
         """Say whether just the fields are there that tests of this kind have, which a file may violate."""
-        return self._columns().keys() == _names(self.kind)
+        return self._columns().keys() - {"way"} == _names(self.kind)
 
     @property
     def words(self) -> Words:
@@ -180,8 +187,19 @@ class TupleTests:
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """Put lists of one kind, one at least, one after the other."""
+        if any(part.way is not None for part in parts):
+            parts = [part if part.way is not None else part.of_way("levels") for part in parts]
         columns = [part._columns() for part in parts]
         return cls(parts[0].kind, **{name: np.concatenate([each[name] for each in columns]) for name in columns[0]})
+
+    def of_way(self, way: str) -> Self:
+        """Say that all tuples were tested in one way of several."""
+        return self.with_fields(way=np.full(len(self), WAYS.index(way), dtype=np.int64))
+
+    @property
+    def are_products(self) -> BoolArray:
+        """Which tuples were tested by the product of their scores."""
+        return np.zeros(len(self), dtype=bool) if self.way is None else np.asarray(self.way == WAYS.index("product"))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         """Return the fields that there are, by name."""
@@ -195,7 +213,8 @@ class TupleTests:
     def of_other_kind(self, kind: str, **changed: npt.NDArray[Any]) -> Self:
         """Return tests of another kind of outcome; fields that it lacks are left out."""
         columns = self._columns() | changed
-        return type(self)(kind, **{name: columns[name] for name in _names(kind)})
+        way = {"way"} & columns.keys()
+        return type(self)(kind, **{name: columns[name] for name in _names(kind) | way})
 
     def by_p_value(self) -> Self:
         """Sort by p-value, then statistic (largest first), then members: the order of all lists.
@@ -224,8 +243,8 @@ class TupleTests:
         """Say in which discretisation each tuple was tested."""
         return replace(self, discretization=discretization)
 
-    def multiplied(self, log_factor: float) -> Self:
-        """Multiply p-values of all tests by a factor, the number of discretisations."""
+    def multiplied(self, log_factor: float | FloatArray) -> Self:
+        """Multiply p-values of all tests by a factor, the number of discretisations or ways."""
         names = [name for name in ("log_p", "robust_log_p", "other_log_p") if getattr(self, name) is not None]
         return self.with_fields(**{name: np.minimum(getattr(self, name) + log_factor, 0.0) for name in names})
 
@@ -325,7 +344,7 @@ class TupleTests:
 def _names(kind: str) -> set[str]:
     """Return the fields of tests of a kind of outcome."""
     of_some = {name for words in WORDS.values() for name in words.columns}
-    return {field.name for field in fields(TupleTests)} - {"kind"} - of_some | set(WORDS[kind].columns)
+    return {field.name for field in fields(TupleTests)} - {"kind", "way"} - of_some | set(WORDS[kind].columns)
 
 
 def _adjusted_known(p_value: FloatArray, adjust: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -334,7 +353,9 @@ def _adjusted_known(p_value: FloatArray, adjust: Callable[[FloatArray], FloatArr
     return np.where(known, adjust(np.where(known, p_value, 1.0)), np.nan)
 
 
-def corrected_p_values(again: TupleTests, chi2: FloatArray, df: IntArray, discretizations: int) -> FloatArray:
+def corrected_p_values(
+    again: TupleTests, chi2: FloatArray, df: IntArray, discretizations: int | IntArray
+) -> FloatArray:
     """Return p-values of second tests, where each G², or likelihood ratio of times, is corrected as in the search."""
     factor = np.ones(len(chi2))
     if again.words.corrected:
@@ -342,7 +363,7 @@ def corrected_p_values(again: TupleTests, chi2: FloatArray, df: IntArray, discre
     return np.asarray(np.minimum(np.exp(chi2_log_tail(chi2 * np.minimum(factor, 1.0), df)) * discretizations, 1.0))
 
 
-def _correction(again: TupleTests, discretizations: int) -> FloatArray:
+def _correction(again: TupleTests, discretizations: int | IntArray) -> FloatArray:
     """Return what exact tests or bootstraps made of each G², or F of the events of times, as a factor."""
     from scipy.special import chdtri
 

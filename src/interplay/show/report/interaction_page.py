@@ -106,7 +106,21 @@ def _cells_section(result: Interactions) -> str:
 
 def methods_words(result: Interactions) -> str:
     """Return a paragraph for the methods section of a paper."""
-    return f"{_search_words(result)}{_smooth_words(result)}{tagging_methods(result)}"
+    return f"{_search_words(result)}{_product_words(result)}{_smooth_words(result)}{tagging_methods(result)}"
+
+
+def _product_words(result: Interactions) -> str:
+    if result.tested.way is None:
+        return ""
+    also, twice = ("", "") if result.asked.coding == "product" else (" also", " The p-value of a tuple that has a "
+        "product is the smaller one of both tests, times two.")  # fmt: skip
+    other = "" if not result.words.other_link else f" It had to be significant {result.words.other_link}, too."
+    model = result.words.model_of(len(result.class_sizes))
+    return (
+        f" Tuples were{also} tested, without cutting, by the product of their members' scores (ranks of "
+        "numbers, values of columns with few values) beside splines of the scores and the values of each member, or an "
+        f"effect of each of few values, by nested {model} models with one degree of freedom.{twice}{other}"
+    )
 
 
 def _smooth_words(result: Interactions) -> str:

@@ -58,9 +58,20 @@ def details(found: Interactions) -> str:
         + words.strata_in_words(len(found.record.strata))
         + (f"given {model}; " if model else "")
         + (f"p-values from {found.permutations_in_words()}; " if found.is_permuted else "")
-        + (f"{words.cuts_in_words(s.divisions, s.discretizations)}; " if found.has_cuts else "")
+        + _ways_in_words(found)
         + f"seed {s.random_state}"
     )
+
+
+def _ways_in_words(found: Interactions) -> str:
+    """Say in which ways tuples were tested, and how numbers were cut for that."""
+    s = found.asked
+    levels = words.cuts_in_words(s.divisions, s.discretizations) if found.has_cuts else ""
+    if s.coding == "product":
+        return "tested by products of scores; "
+    if found.tested.way is None:
+        return f"{levels}; " if levels else ""
+    return f"tested by levels{levels and f' ({levels})'} and by products of scores; "
 
 
 def permutations_in_words(groups: Relabelings) -> str:
@@ -82,6 +93,7 @@ def notes(found: Interactions) -> list[str]:
         _on_variances(found),
         _on_scales(found),
         _on_cuts(found),
+        _on_one_scale(found),
         *_on_sites(found),
     ]
     return [note for note in candidates if note]
@@ -150,8 +162,20 @@ def _are(n: int) -> str:
     return "is" if n == 1 else "are"
 
 
+def _on_one_scale(found: Interactions) -> str:
+    """Say how many products are significant on one scale of the outcome only."""
+    n_lost = int((found.tested.is_of_cutting(found.asked.level) & found.tested.are_products).sum())
+    if not n_lost:
+        return ""
+    scales = "with log odds, and not with probits" if found.class_sizes else "by ranks, and not by values"
+    return (
+        f"{n_lost} products {_are(n_lost)} significant {scales} of the outcome (p_smooth): effects that add up on one "
+        "scale multiply on another, and these are no interactions."
+    )
+
+
 def _on_cuts(found: Interactions) -> str:
-    n_lost = int(found.tested.is_of_cutting(found.asked.level).sum())
+    n_lost = int((found.tested.is_of_cutting(found.asked.level) & ~found.tested.are_products).sum())
     if not n_lost:
         return ""
     n_found = n_lost + int(found.is_significant.sum())
@@ -227,7 +251,8 @@ def _shown_rows(found: Interactions) -> pd.DataFrame:
     first = [] if found.first is None else ["first_p_value", *([f"first_{name}"] if has_effect else [])]
     beside = () if found.is_permuted else found.words.shown_beside
     smooth = ["p_smooth"] if np.isfinite(found.tested.smooth_log_p).any() else []
-    test = [found.words.statistic, "df", "p_value", "p_adjusted", *smooth, "method"]
+    way = [] if found.tested.way is None else ["found"]
+    test = [*way, found.words.statistic, "df", "p_value", "p_adjusted", *smooth, "method"]
     columns = ["members", *test, *beside, *effect, *first]
     rows = found.table.head(words.ROWS_SHOWN)
     rows = rows.assign(**{_EFFECT: [effects_as_text(found, row) for row in range(len(rows))]})[columns]

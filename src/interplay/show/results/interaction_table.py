@@ -31,6 +31,7 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
         words.statistic: tested.statistic,
         "df": tested.df,
         **({} if tested.df_residual is None else {"df_residual": tested.df_residual}),
+        **({} if tested.way is None else {"found": ways_in_words(result)}),
         "p_value": tested.p_value,
         "p_adjusted": tested.p_adjusted,
         **_smooth_columns(result),
@@ -58,6 +59,14 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
         for place, members in enumerate(tested.tuples.T, start=1):
             columns |= result.variants.columns(members, suffix=f"_{place}", beside=False)
     return columns
+
+
+def ways_in_words(result: Interactions) -> list[str]:
+    """Say how each tuple was found: by its levels, the product of scores, or of values of few levels (dosages)."""
+    are_cut = [any(result.cuts_of(v).is_cut for v in members) for members in result.tested.tuples.tolist()]
+    of_products = ["product" if is_cut else "dosage" for is_cut in are_cut]
+    found = zip(of_products, result.tested.are_products.tolist(), strict=True)
+    return [word if is_product else "levels" for word, is_product in found]
 
 
 def _named(result: Interactions, names: Sequence[str]) -> dict[str, Any]:

@@ -132,7 +132,7 @@ class Interactions(Result):
     @property
     def effect_in_words(self) -> str:
         """The effect of tuples, as axes and columns of a report name it."""
-        has_products = self.asked.coding == "dosage"
+        has_products = self.asked.coding in ("dosage", "product")
         return self.words.product_in_words if has_products else self.words.effect_in_words
 
     @property
@@ -219,6 +219,11 @@ class Interactions(Result):
         differences in units of the outcome with a 95 % interval (HC3), and with coding="dosage" the coefficient of the
         product; effect_sd is the same in standard deviations of the outcome. residual is that of a cell's mean, in its
         standard errors. effect_1, … are differences of means of each member by itself.
+
+        With coding="product" or "auto": found, the way in which the tuple has the smallest p-value, "levels",
+        "product" (of ranks) or "dosage" (of values of few levels). Of a product, df is 1, the effect is the
+        coefficient of the product, of ranks in their standard deviations, and p_smooth the larger p-value of
+        both scales of the outcome: ranks and values, of which outliers are clipped, or log odds and probits.
 
         Where numbers were cut into levels: p_smooth is the p-value of a significant tuple beside smooth effects of the
         numbers themselves (natural splines), p_smooth_adjusted the same adjusted for all tuples, and holds_smooth says

@@ -36,6 +36,7 @@ from interplay.infer.interaction.tuple_tests import LISTED_METHODS, TupleTests, 
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.number_replication import replicated_numbers
+from interplay.show.results.product_replication import replicated_products
 from interplay.show.results.provenance import Provenance
 from interplay.show.results.smooth_replication import replicated_beside_smooth
 from interplay.show.results.summary_words import model_in_words
@@ -96,6 +97,7 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
     tested, counts, curves = _test_all(first, study, number_of)
     n = len(tested)
     if n:
+        tested = replicated_products(first, tested, study, number_of)
         adjust = partial(adjust_listed, method=method, n_tests=n)
         tested = replicated_beside_smooth(first, tested.adjusted(adjust), study, number_of, adjust)
     order = np.lexsort((np.arange(n), tested.log_p))

@@ -31,11 +31,11 @@ def replicated_beside_smooth(
     level, omit = first.settings["level"], first.omits_missing
     rows = [
         row
-        for row in np.flatnonzero(tested.is_significant(level)).tolist()
+        for row in np.flatnonzero(tested.is_significant(level) & ~tested.are_products).tolist()
         if any(first.cuts_of(v).is_cut for v in tested.tuples[row].tolist())
     ]
     if not rows:
-        return tested
+        return tested.smooth_judged(adjust, level)
     found = []
     for row in rows:
         cuts = [first.cuts_of(v) for v in tested.tuples[row].tolist()]

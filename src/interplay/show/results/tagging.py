@@ -23,12 +23,14 @@ from interplay.data.study.outcomes.times import split_survival
 from interplay.data.study.positions import NOWHERE, Positions, make_positions
 from interplay.data.study.study import Study, make_study
 from interplay.data.study.table import Table, as_table
+from interplay.infer.interaction.product_test import main_effects, n_spline_columns
 from interplay.infer.linkage import clump_tuples, linkage_rows, squared_associations
 from interplay.infer.neighbour_screen import Neighbours, responses
 from interplay.infer.smooth_columns import smooth_columns
 from interplay.infer.tagging import Lead, Tagged, tagged_tuple
 from interplay.show.results.leads import Tagging, columns_named, linkage_for
 from interplay.show.results.neighbours import TYPED_CHI2, ColumnPool, bridging, find_neighbours
+from interplay.show.results.product_replication import product_member
 from interplay.show.results.replication import outcome_of
 from interplay.show.results.summary_words import model_in_words
 
@@ -268,9 +270,17 @@ class _Tagger:
         known = np.flatnonzero((codes != NO_LEVEL).all(axis=0))
         levels = codes[:, known]
         stratum = None if data.model.design.strata is None else data.model.design.strata.codes[known]
-        splines = [self._splines(m)[known] if cut.is_cut else None for m, cut in zip(own, cuts, strict=True)]
-        beside = np.hstack([smooth_columns(splines, levels, stratum), data.model.columns()[known]])
-        dosages = None
+        dosages: list[FloatArray] | None = None
+        if found.tested.are_products[row]:
+            n_columns = n_spline_columns(data.model.outcome.n_informative, found.dimensions)
+            columns = [data.table.column(int(self._members[m])) for m in own]
+            each = zip(cuts, columns, codes, strict=True)
+            scored = [product_member(*one, n_columns).of_samples(known) for one in each]
+            beside, dosages = main_effects(scored, levels, stratum), [one.score for one in scored]
+        else:
+            splines = [self._splines(m)[known] if cut.is_cut else None for m, cut in zip(own, cuts, strict=True)]
+            beside = smooth_columns(splines, levels, stratum)
+        beside = np.hstack([beside, data.model.columns()[known]])
         if found.settings.get("coding") == "dosage":
             dosages = [cut.dosages()[of] for cut, of in zip(cuts, levels, strict=True)]
         rows = [self._row_of(m) for m in own]

@@ -1,0 +1,65 @@
+"""Tuples that were tested by products, and new samples → members with scores there, and tests of their products."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from interplay.base.arrays import IntArray
+from interplay.data.codes.cuts import NO_LEVEL, VariableCuts
+from interplay.data.study.columns import Column
+from interplay.data.study.full_model import FullModel
+from interplay.data.study.outcomes.outcome import Outcome
+from interplay.data.study.study import Study
+from interplay.infer.interaction.product_test import (
+    Member,
+    n_spline_columns,
+    on_other_scale,
+    product_models,
+    product_test,
+)
+from interplay.infer.interaction.tested_in_model import with_other_scale, with_product_tests
+from interplay.infer.interaction.tuple_tests import TupleTests
+
+if TYPE_CHECKING:
+    from interplay.show.results.interactions import Interactions
+
+
+def product_member(cuts: VariableCuts, column: Column, codes: IntArray, n_columns: int) -> Member:
+    """Return a member with scores in new samples; `codes` are its levels there."""
+    if cuts.is_cut:
+        return Member.of_number(column.read().astype(np.float64), n_columns)
+    return Member(np.where(codes == NO_LEVEL, 0.0, cuts.dosages()[codes]), None)
+
+
+def replicated_products(first: Interactions, tested: TupleTests, study: Study, number_of: dict[str, int]) -> TupleTests:
+    """Replace tests of levels by those of products, where products were found; ranks are those of the new samples."""
+    if first.tested.way is None:
+        return tested
+    tested, rows = tested.of_way("levels"), np.flatnonzero(first.tested.are_products)
+    if not len(rows):
+        return tested
+    table, strata = study.table, study.strata
+    model = study.model or FullModel.of(cast("Outcome", study.compared), study.design)
+    n_columns = n_spline_columns(model.outcome.n_informative, first.dimensions)
+    groups = None if study.groups is None else study.groups.codes
+    found, others = [], []
+    for row in rows.tolist():
+        cuts = [first.cuts_of(v) for v in tested.tuples[row].tolist()]
+        columns = [table.column(number_of[first.names[one.variable]]) for one in cuts]
+        codes = np.array([one.codes(of, 0, omit_missing=True) for one, of in zip(cuts, columns, strict=True)])
+        known = np.flatnonzero((codes != NO_LEVEL).all(axis=0))
+        members = [
+            product_member(*each, n_columns).of_samples(known) for each in zip(cuts, columns, codes, strict=True)
+        ]
+        stratum = None if strata is None else strata.codes[known]
+        models, product = product_models(members, codes[:, known], known, stratum)
+        found.append(product_test(model, models, product, groups=groups))
+        others.append(on_other_scale(model, models))
+    products = with_product_tests(tested.chosen(rows), found, model, study.compared)
+    products = with_other_scale(products, np.arange(len(rows)), others, np.zeros(len(rows)))
+    both = TupleTests.joined([tested, products])
+    order = np.arange(len(tested))
+    order[rows] = len(tested) + np.arange(len(rows))
+    return both.chosen(order)
