@@ -11,6 +11,7 @@ import pytest
 
 import interplay
 import reference
+from command_line import in_process
 from interplay.base.ranks import mid_ranks, normal_scores
 from interplay.infer.product_pairs import ProductPairs, as_integers, product_tuples
 
@@ -216,3 +217,26 @@ def test_effects_that_add_up_on_values_are_no_products() -> None:
     assert found.significant == []
     assert found.table.members.tolist() == [("x0", "x1")]  # by ranks alone
     assert "add up on one scale" in found.summary()
+
+
+def test_features_are_products_where_products_were_found() -> None:
+    X, y = problem()
+    y += 1.5 * np.sign((X[:, 5] - np.median(X[:, 5])) * (X[:, 6] - np.median(X[:, 6])))
+    model = interplay.InteractionFeatures(coding="auto", passthrough=False).fit(X, y)
+    names = model.get_feature_names_out().tolist()
+    assert "x0:x2" in names
+    assert "x5:x6=lo,hi" in names
+    assert not any(name.startswith("x0:x2=") for name in names)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    np.testing.assert_allclose(model.transform(X)[:, names.index("x0:x2")], scaled[:, 0] * scaled[:, 2])
+
+
+def test_products_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    X, y = problem(200, 5)
+    pd.DataFrame(X, columns=list("abcde")).assign(y=y).to_csv(tmp_path / "table.csv", index=False)
+    out = tmp_path / "found.csv"
+    command = ("interactions", tmp_path / "table.csv", "--target", "y", "--coding", "auto", "--out", out)
+    assert in_process(monkeypatch, capfd, *command).code == 0
+    assert pd.read_csv(out).found.tolist() == ["product"]

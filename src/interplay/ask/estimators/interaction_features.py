@@ -25,6 +25,7 @@ from interplay.ask.estimators.input import (
 )
 from interplay.ask.estimators.tuple_features import ENCODINGS, TupleFeatures, cells_of, tuple_features
 from interplay.ask.interaction.call import interactions
+from interplay.ask.interaction.coding import CODING_CHOICES
 from interplay.ask.selection.call import select
 from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import FloatArray, IntArray
@@ -55,7 +56,11 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         Features of a tuple, one or more of: "cells", an indicator of each cell of the members' levels
         (``x3:x42=hi,lo``); "means", the log odds of the classes, mean of the number or log hazard of the sample's cell
         (``x3:x42=log_odds``), cross-fitted: `fit_transform` computes the value of a sample from the other folds;
-        "products", the product of the members, each centred and divided by its standard deviation (``x3:x42``).
+        "products", the product of the members, each centred and divided by its standard deviation (``x3:x42``). Tuples
+        that were found by their product have it in place of cells.
+    coding : {"levels", "product", "auto", "dosage"}
+        With search="interactions", "levels" finds tuples by levels of numbers that are cut, "product" by products of
+        numbers that are not, "auto" by both; "dosage" is for outcomes of numbers, see `interactions`.
     search : {"interactions", "select"}
         "interactions" takes the tuples that are significant in a search of all tuples. "select" takes those of the
         tuples of relevant variables that are significant interactions.
@@ -132,6 +137,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "dimensions": [Interval(Integral, 2, None, closed="left")],
         "encoding": [StrOptions(set(ENCODINGS)), "array-like"],
+        "coding": [StrOptions(set(CODING_CHOICES))],
         "search": [StrOptions(set(SEARCHES))],
         "passthrough": ["boolean"],
         "p_adjust": [StrOptions(set(LISTED_METHODS))],
@@ -147,6 +153,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         dimensions: int = 2,
         *,
         encoding: str | Sequence[str] = "cells",
+        coding: str = "levels",
         search: str = "interactions",
         passthrough: bool = True,
         divisions: int = 1,
@@ -284,7 +291,10 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
             cells = cells_of(members, cuts, searched, d, omit_missing=omit)
             n_cells = int(np.prod([c.n_levels(omit_missing=omit) for c in cuts]))
             values = None if target is None else cell_values(target, cells, n_cells)
-            self._features.append(tuple_features(self.result_, row, searched, encodings, cells, values))
+            of_row = encodings
+            if self.result_.tested.are_products[row]:
+                of_row = tuple(dict.fromkeys("products" if one == "cells" else one for one in encodings))
+            self._features.append(tuple_features(self.result_, row, searched, of_row, cells, values))
         self.tuples_ = [one.names for one in self._features]
         self.note_ = self._note()
         return table, samples, target
@@ -298,7 +308,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         if self.search == "select":
             found = select(table, y, p_adjust=self.p_adjust, level=self.level, **settings).interactions()
         else:
-            settings |= {"p_adjust": self.p_adjust, "level": self.level}
+            settings |= {"p_adjust": self.p_adjust, "level": self.level, "coding": self.coding}
             found = interactions(table, y, **settings)
         used = found.only_significant()
         if len(used) < self.min_tuples:
