@@ -1,16 +1,19 @@
-"""python benchmarks/beside_others.py [FOLDER]: one table in SHAP, Boruta, permutation importance and `select`.
+"""python benchmarks/beside_others.py [FOLDER] [--page]: one table in SHAP, Boruta, permutation importance and `select`.
 
 The table is mlc_churn of R's package modeldata, with a shuffled copy of every column: whatever finds one of these is
-wrong. Needs shap and Boruta (PyPI); those that are not there are left out.
+wrong. Needs shap and Boruta (PyPI); those that are not there are left out. Writes the rows of the
+table in docs/beside_others.md; --page does so from the results that there are.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,14 +25,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import interplay
 from benchmarks.first_attempts.sources import read
-from benchmarks.machine import write_result
+from benchmarks.machine import RESULTS, write_result
 
 _SHOWN = 6
+PAGE = Path(__file__).parents[1] / "docs" / "beside_others.md"
+#: Below it stand the rows of the table.
+_RULE = "|---|---|---:|---:|---:|---:|\n"
 
 
 def table(folder: Path) -> tuple[pd.DataFrame, pd.Series]:
     """Return the columns, beside a shuffled copy of each, and the outcome."""
-    found = read("r-cran-modeldata", "mlc_churn", folder)
+    found = read("r-cran-modeldata", "mlc_churn", folder).reset_index(drop=True).rename(columns=str)
     X, y = found.drop(columns="churn"), found["churn"].astype(str)
     rng = np.random.default_rng(0)
     shuffled = {f"shuffled {name}": X[name].to_numpy()[rng.permutation(len(X))] for name in X}
@@ -42,7 +48,7 @@ def coded(X: pd.DataFrame) -> pd.DataFrame:
     return X.assign(**{name: pd.factorize(X[name], sort=True)[0] for name in labels})
 
 
-def forest(n_trees: int = 300) -> RandomForestClassifier:
+def forest(n_trees: int = 200) -> RandomForestClassifier:
     return RandomForestClassifier(n_trees, random_state=0, n_jobs=1, class_weight="balanced", max_depth=8)
 
 
@@ -70,7 +76,7 @@ def by_boruta(X: pd.DataFrame, y: pd.Series) -> tuple[list[str], list[str]]:
     """Return all by their ranks, and those that are confirmed."""
     from boruta import BorutaPy
 
-    found = BorutaPy(forest(), n_estimators=300, random_state=0, max_iter=60)
+    found = BorutaPy(forest(), n_estimators=100, random_state=0, max_iter=40)
     found.fit(coded(X).to_numpy(), y.eq("yes").to_numpy().astype(int))
     order = np.argsort(found.ranking_, kind="stable")
     return [X.columns[v] for v in order], [X.columns[v] for v in np.flatnonzero(found.support_)]
@@ -90,7 +96,25 @@ WAYS: dict[str, Callable[[pd.DataFrame, pd.Series], tuple[list[str], list[str]]]
 }
 
 
+def write_page(rows: list[dict[str, Any]]) -> None:
+    """Write the rows of the table in docs/beside_others.md."""
+    lines = ""
+    for row in rows:
+        kept = "no bar" if row["way"] == "SHAP" else row["kept"]
+        false = "–" if row["way"] == "SHAP" else row["false"]
+        first = ", ".join(f"`{name}`" for name in row["first"])
+        place = row["place of the first shuffled"] or "–"
+        lines += f"| {row['way']} | {first} | {kept} | {false} | {place} | {row['cpu_seconds']:.0f} |\n"
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(_RULE, 1)
+    after = rest.split(":::\n", 1)[1]
+    PAGE.write_text(f"{before}{_RULE}{lines}:::\n{after}", encoding="utf-8")
+
+
 def main() -> None:
+    if "--page" in sys.argv:
+        write_page(json.loads((RESULTS / "beside_others.json").read_text())["rows"])
+        return
     X, y = table(Path(sys.argv[1] if len(sys.argv) > 1 else "build/debian"))
     rows = []
     for name, way in WAYS.items():
@@ -110,6 +134,7 @@ def main() -> None:
         rows.append(row)
         print(row, flush=True)
     write_result("beside_others", {"made_by": "python benchmarks/beside_others.py", "rows": rows})
+    write_page(rows)
 
 
 if __name__ == "__main__":

@@ -81,15 +81,16 @@ autosummary_context = {
         "interplay.TupleTable": "to_frame",
         "interplay.ask.cli.expected_work.ExpectedWork": "summary, to_dict",
         "interplay.show.plots.InteractionPlots": "effects, network, why",
-        "interplay.show.plots.SelectionPlots": "gains, p_values, null_fit, null_histogram, correlation, synergies, why",
+        "interplay.show.plots.SelectionPlots": "gains, p_values, null_fit, null_histogram, volcano, correlation, "
+        "synergies, why",
     },
     # These pages begin with what users call first; autodoc would take the order of the source.
     "ordered_members": {
         "interplay.Selection": _documented(
             Selection,
-            "relevant, table, summary, plot, to_html, save, tuples_of, counts_of, verdict_of, interactions, replicate, "
-            "clusters, synergies, cautions, found, annotate, synergy_graph, of_dimension, arms, p_of_arm, gains, "
-            "null_fit, contrast",
+            "relevant, table, summary, details, plot, to_html, save, tuples_of, counts_of, verdict_of, interactions, "
+            "replicate, clusters, synergies, cautions, found, annotate, synergy_graph, of_dimension, arms, p_of_arm, "
+            "gains, null_fit, contrast",
         ),
         "interplay.Interactions": _documented(
             Interactions,

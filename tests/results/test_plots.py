@@ -10,6 +10,7 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.patches import Rectangle
 
@@ -233,3 +234,26 @@ def test_without_matplotlib(xor, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r'run .* install "matplotlib>=[\d.]+"$'):
         xor.plot.why("x4")
+
+
+def test_volcano() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 6)), columns=[f"p{v}_at" for v in range(6)])
+    y = np.repeat(["ill", "well"], 40)
+    X.loc[y == "well", "p2_at"] += 2
+    X.loc[0, "p1_at"] = np.nan
+    X.attrs["interplay.labels"] = {"p2_at": "DDR1"}
+    result = interplay.select(X, y, dimensions=1, random_state=0)
+    ax = result.plot.volcano(X, y)
+    (line,) = (line for line in ax.lines if line.get_label() == "relevant")
+    mean = X["p2_at"][40:].mean() - X["p2_at"][:40].mean()
+    assert line.get_xdata() == pytest.approx([mean])
+    assert line.get_ydata() == pytest.approx([-np.log10(result.p_value[2])])
+    assert [text.get_text() for text in ax.texts] == ["DDR1"]
+    assert ax.get_xlabel() == "mean of well − mean of ill"
+    (others,) = (line for line in ax.lines if line.get_label() == "not relevant")
+    assert len(others.get_xdata()) == 5
+    with pytest.raises(ValueError, match="volcano needs X and y of the search"):
+        result.plot.volcano(X.iloc[:, :3], y)
+    with pytest.raises(ValueError, match="y must have two classes"):
+        result.plot.volcano(X, y[:10])

@@ -29,6 +29,7 @@ _PYTHON_ALONE = (
 #: Sentences of summaries that name Python, and their words on the command line.
 _OF_SUMMARIES = {
     r"^(… and [\d,]+ more) in \.(?:table|cautions)$": r"\1 in the file of --out",
+    r"^\(too wide for this terminal, in \.table: ": "(too wide for this terminal, in the file of --out: ",
     r"top=10 lists ": "--top 10 lists ",
     r" \(replicate\(\) or holdout=\)\.$": " (--holdout).",
     r"(?:;|:) clumps\(\) lists them\.$": ".",

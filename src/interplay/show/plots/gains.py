@@ -1,8 +1,8 @@
-"""Gains against the null fit, p-values and their histogram."""
+"""Gains against the null fit, p-values, their histogram and a volcano."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -189,4 +189,31 @@ def plot_p_histogram(
     if seen[0] > top:
         ax.annotate(f"{seen[0]:.3g} ↑", (edges[1], top), xytext=(3, -12), textcoords="offset points", color=RELEVANT)
     ax.legend(frameon=False, loc="upper right")
+    return ax
+
+
+#: Of the relevant variables, so many of the clearest are named.
+_NAMED_IN_VOLCANO = 12
+
+
+def plot_volcano(
+    difference: FloatArray,
+    log_p: FloatArray,
+    is_relevant: BoolArray,
+    names: Sequence[str],
+    *,
+    across: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw −log₁₀ p against the difference of means of each variable, and name the clearest relevant ones."""
+    ax = axes_or_new(ax, 5.4, 4.2)
+    height = -log_p / np.log(10)
+    for marked, colour, words in ((~is_relevant, IRRELEVANT, "not relevant"), (is_relevant, RELEVANT, "relevant")):
+        ax.plot(difference[marked], height[marked], ".", color=colour, markersize=5, label=words)
+    order = np.argsort(log_p, kind="stable")
+    for v in order[is_relevant[order]][:_NAMED_IN_VOLCANO].tolist():
+        ax.annotate(names[v], (difference[v], height[v]), xytext=(3, 2), textcoords="offset points", fontsize=7)
+    ax.axvline(0, color=IRRELEVANT, linewidth=0.6)
+    ax.set(xlabel=across, ylabel="−log₁₀ p")
+    ax.legend(frameon=False)
     return ax

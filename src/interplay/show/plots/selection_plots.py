@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray
 from interplay.base.checks import check_int
 from interplay.infer.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
-from interplay.show.plots.gains import plot_evidence, plot_gains, plot_p_histogram, plot_p_values
+from interplay.show.plots.gains import plot_evidence, plot_gains, plot_p_histogram, plot_p_values, plot_volcano
 from interplay.show.plots.interaction_plots import plot_survival
 from interplay.show.plots.pairs import plot_correlation, plot_synergies
 from interplay.show.plots.style import IRRELEVANT, RELEVANT, axes_or_new, shortened
@@ -32,6 +32,12 @@ _VERDICT_TITLES = {
     UNCLEAR: "no interaction found",
     UNTESTED: "interaction not tested",
 }
+
+
+def _means(values: FloatArray) -> FloatArray:
+    """Return the mean of the known values of each row, NaN where there are none."""
+    known = np.isfinite(values)
+    return np.asarray(np.where(known, values, 0).sum(axis=1) / np.where(known.any(axis=1), known.sum(axis=1), np.nan))
 
 
 class SelectionPlots:
@@ -88,6 +94,38 @@ class SelectionPlots:
             fit.reference_p,
             reference="contrast variables" if fit.n_contrast else "irrelevant variables",
             title=f"{name}: {fit.title}" if name and run is None else fit.title,
+            ax=ax,
+        )
+
+    def volcano(self, X: Any, y: Any, ax: Axes | None = None) -> Axes:
+        """Draw −log₁₀ p against the difference of means of two classes, as for gene expression.
+
+        p is that of the search, in whatever way a variable was found. `X` and `y` are those of the search, as results
+        keep no samples; the difference is that of the second class less the first. Labels, such as symbols of genes,
+        are written in place of names.
+        """
+        from interplay.data.study.columns import decision_column
+        from interplay.data.study.table import as_table
+
+        s, table = self._selection, as_table(X)
+        if list(table.names) != list(s.names) or len(s.class_sizes) != 2:
+            raise ValueError("volcano needs X and y of the search, with two classes and the same variables")
+        column = decision_column(y)
+        codes = np.unique(np.asarray(column.read()), return_inverse=True)[1]
+        if len(codes) != table.n_samples or codes.max() != 1:
+            raise ValueError(f"y must have two classes and one value per sample of X ({table.n_samples})")
+        values = np.asarray(table.columns(slice(0, table.n_vars)), dtype=np.float64)
+        values[table.is_label] = np.nan
+        with np.errstate(invalid="ignore"):
+            means = [_means(values[:, codes == one]) for one in (0, 1)]
+        first, second = s.class_sizes
+        labels = s.record.labels
+        return plot_volcano(
+            means[1] - means[0],
+            np.nan_to_num(s.log_p, nan=0.0),
+            s.is_relevant,
+            [labels.get(name, name) for name in s.names],
+            across=f"mean of {second} − mean of {first}",
             ax=ax,
         )
 
