@@ -42,6 +42,25 @@ AREA = Area(
         refused('`scale="log"`', lambda: interplay.power(scale="log"), "^scale must be one of"),
         refused("`level=0`", lambda: interplay.power(level=0), "^level must be"),
         refused("`n_tests=0`", lambda: interplay.power(n_tests=0), "^n_tests must be"),
+        refused("`effect` and `h2`", lambda: interplay.power(effect=0.3, h2=0.1), "^effect and h2 cannot be given"),
+        refused("`h2=1`", lambda: interplay.power(h2=1), "^h2 must be"),
+        refused("`maf=0.6`", lambda: interplay.power(h2=0.1, maf=0.6), "^maf must be"),
+        refused(
+            "`maf` of three members", lambda: interplay.power(maf=(0.1, 0.2, 0.3)), "^maf must be a number, or one"
+        ),
+        refused("`maf` and `shares`", lambda: interplay.power(maf=0.2, shares=(0.5, 0.5)), "^maf says how many levels"),
+        refused("`r2_tag` without `h2`", lambda: interplay.power(r2_tag=0.8), "^r2_tag is used with h2"),
+        refused("`r2_tag=0`", lambda: interplay.power(h2=0.1, r2_tag=0), "^r2_tag must be"),
+        refused(
+            '`coding="dosage"` of cut numbers',
+            lambda: interplay.power(coding="dosage"),
+            "^coding='dosage' is for pairs",
+        ),
+        refused(
+            "`h2` of classes beyond what chances allow",
+            lambda: interplay.power(h2=0.5, maf=0.05, outcome="classes"),
+            "^h2=0.5 cannot be had",
+        ),
         same(
             "`effect` as cells",
             lambda: interplay.power(n_samples=100, effect=np.array([[0.3, -0.3], [-0.3, 0.3]])),

@@ -21,6 +21,10 @@ DESIGN = {
     "dimensions": 2,
     "n_vars": 50,
     "effect": 0.3,
+    "h2": None,
+    "r2_tag": None,
+    "maf": None,
+    "coding": "levels",
     "outcome": "number",
     "levels": 2,
     "shares": None,
@@ -198,3 +202,78 @@ def test_command_prints_power_and_curve(tmp_path) -> None:
     assert needed.stdout.startswith(
         f"{interplay.power(n_samples=None, power=0.9, outcome='classes', effect=3)} samples are"
     )
+
+
+@pytest.mark.parametrize("outcome", ["number", "classes", "times"])
+def test_shares_of_variance_are_those_of_made_tables(outcome: str) -> None:
+    asked = {"h2": 0.04, "effect": None, "maf": (0.3, 0.2), "outcome": outcome, "class_shares": (0.6, 0.4)}
+    design = make_design(**DESIGN | asked)
+    made = interplay.datasets.make_epistasis(
+        50,
+        2,
+        outcome=outcome,
+        model="multiplicative",
+        heritability=0.04,
+        prevalence=0.4,
+        minor_allele_frequencies=(0.3, 0.2),
+    )[2]
+    assert np.allclose(design.cell_shares, np.multiply.outer(*made.shares[0]))
+    if outcome == "classes":
+        assert np.allclose(class_chances(design)[..., 1], made.penetrance[0])
+    else:
+        # Made numbers have the variance 1 with the interaction; logarithms of exponential times π²/6 without it.
+        unit = {"number": math.sqrt(0.96), "times": 1.0}[outcome]
+        assert np.allclose(np.abs(design.effects * unit), np.abs(made.effects[0]))
+
+
+def test_tags_show_less() -> None:
+    asked = {"h2": 0.05, "effect": None, "maf": 0.3}
+    seen = make_design(**DESIGN | asked | {"r2_tag": (0.9, 0.5)}).effects
+    assert np.allclose(seen, make_design(**DESIGN | asked | {"h2": 0.05 * 0.45}).effects)
+    with pytest.raises(ValueError, match="r2_tag is used with h2"):
+        interplay.power(r2_tag=0.9)
+
+
+def test_power_of_dosages_agrees_with_statsmodels() -> None:
+    sm = pytest.importorskip("statsmodels.api")
+    counts = np.array([[[30, 20, 10], [25, 40, 15], [20, 12, 28]]])
+    rows, columns = (a.ravel() for a in np.indices((3, 3)))
+    effects = 0.15 * (rows - 0.9) * (columns - 1.2) + 0.3 * rows
+    design = sm.add_constant(np.column_stack([rows, columns, rows * columns]).astype(float))
+    fit = sm.WLS(effects, design, weights=counts.ravel()).fit()
+    without = sm.WLS(effects, design[:, :3], weights=counts.ravel()).fit()
+    n = counts.sum()
+    expected = stats.ncf.sf(stats.f.isf(1e-3, 1, n - 4), 1, n - 4, without.ssr - fit.ssr)
+    means = effects.reshape(3, 3)
+    found = number_power(means, counts, counts[0] / n, log_threshold=math.log(1e-3), scale="values", coding="dosage")
+    assert found == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("coding", ["levels", "dosage"])
+def test_power_of_tags_is_the_share_of_studies_that_find_the_pair(coding: str) -> None:
+    """Causes are not typed: each allele of a tag is that of its cause with probability r, else drawn anew."""
+    rng = np.random.default_rng(7)
+    n, maf, r2, h2, n_tables = 300, np.array([0.3, 0.4]), np.array([0.8, 0.6]), 0.12, 50
+    found = 0
+    for _ in range(n_tables):
+        alleles = rng.random((2, n, 2)) < maf
+        tags = np.where(rng.random((2, n, 2)) < np.sqrt(r2), alleles, rng.random((2, n, 2)) < maf)
+        cause, typed = alleles.sum(axis=0), tags.sum(axis=0)
+        product = ((cause - 2 * maf) / np.sqrt(2 * maf * (1 - maf))).prod(axis=1)
+        y = math.sqrt(h2) * product + math.sqrt(1 - h2) * rng.normal(size=n)
+        X = np.column_stack([typed, rng.binomial(2, 0.3, (n, 3))])
+        table = interplay.interactions(X, y, coding=coding, n_jobs=1).table
+        # By F alone: the test with robust variances, which must be significant too, is not part of `power`.
+        found += ("x0", "x1") in table["members"][table["p_adjusted"] < 0.05].to_list()
+    asked = {"h2": h2, "maf": tuple(maf), "r2_tag": tuple(r2), "coding": coding}
+    power = interplay.power(n_samples=n, n_vars=5, **asked)
+    assert 0.3 < power < 0.95
+    assert found / n_tables == pytest.approx(power, abs=3 * math.sqrt(power * (1 - power) / n_tables))
+
+
+def test_the_command_in_units_of_geneticists() -> None:
+    options = "--h2 0.02 --maf 0.3,0.2 --r2-tag 0.9 --coding dosage --vars 1000 --no-curve"
+    done = in_shell("power", *options.split())
+    expected = interplay.power(n_samples=None, h2=0.02, maf=(0.3, 0.2), r2_tag=0.9, coding="dosage", n_vars=1000)
+    assert done.stdout.startswith(f"{expected} samples are needed")
+    assert "the F test of the product of dosages, of ranks" in done.stdout

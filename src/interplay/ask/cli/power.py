@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from interplay.ask.cli.errors import EXIT_CODES
+from interplay.ask.interaction.coding import CODING_CHOICES
 
 #: Columns of the bars of the curve.
 _WIDTH = 40
@@ -24,11 +25,12 @@ _STEPS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 @click.option(
     "--effect",
     type=float,
-    default=0.35,
-    show_default=True,
     help="Numbers: half the difference between cells, in standard deviations. Classes and times: log odds ratio or log "
-    "hazard ratio of the interaction.",
+    "hazard ratio of the interaction.  [default: 0.35]",
 )
+@click.option("--h2", type=float, metavar="SHARE", help="Instead of --effect: share of the variance it explains.")
+@click.option("--maf", metavar="Q[,Q…]", help="Genotypes: frequency of the rarer allele of all members, or of each.")
+@click.option("--r2-tag", metavar="R2[,R2…]", help="With --h2: r² of the typed variants with their causes.")
 @click.option("--outcome", type=click.Choice(["number", "classes", "times"]), default="number", show_default=True)
 @click.option("--levels", metavar="N[,N…]", default="2", show_default=True, help="Levels of all members, or of each.")
 @click.option(
@@ -37,6 +39,7 @@ _STEPS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 @click.option("--class-shares", metavar="S,S…", default="0.5,0.5", show_default=True, help="Shares of the classes.")
 @click.option("--event-share", type=float, default=1.0, show_default=True, help="Times: share of events that are seen.")
 @click.option("--scale", type=click.Choice(["ranks", "values"]), default="ranks", show_default=True)
+@click.option("--coding", type=click.Choice(list(CODING_CHOICES)), default="levels", show_default=True)
 @click.option("--level", type=float, default=0.05, show_default=True, help="Significance level.")
 @click.option("--tests", "n_tests", type=int, metavar="N", help="Tuples that are searched.  [default: all]")
 @click.option("--curve/--no-curve", default=True, help="Print the power of fewer and of more samples.")
@@ -51,6 +54,8 @@ def power(
     levels: str,
     shares: str | None,
     class_shares: str,
+    maf: str | None,
+    r2_tag: str | None,
     **arguments: Any,
 ) -> None:
     """Say how likely `interplay interactions` is to find a tuple, or how many samples that needs.
@@ -60,6 +65,7 @@ def power(
     \b
     interplay power -k 2 --samples 400 --vars 50 --effect 0.35
     interplay power -k 3 --vars 200 --outcome classes --effect 4 --power 0.9
+    interplay power --h2 0.005 --maf 0.3,0.2 --r2-tag 0.9 --coding dosage --vars 50000
     """  # noqa: D301 - click looks for that character
     from interplay.ask.planning.call import make_design
     from interplay.ask.planning.call import power as power_of
@@ -71,6 +77,9 @@ def power(
     of_levels = _numbers("--levels", levels, int)
     arguments["levels"] = of_levels[0] if len(of_levels) == 1 else of_levels
     arguments["shares"] = None if shares is None else _numbers("--shares", shares, float)
+    for name, text in (("maf", maf), ("r2_tag", r2_tag)):
+        several = [] if text is None else _numbers(f"--{name.replace('_', '-')}", text, float)
+        arguments[name] = None if text is None else several[0] if len(several) == 1 else several
     arguments["class_shares"] = _numbers("--class-shares", class_shares, float)
     design = make_design(**arguments)
     if n_samples is None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import comb, log, prod
+from math import comb, log, pi, prod
 from typing import Any
 
 import numpy as np
 
+from interplay.ask.interaction.coding import CODING_CHOICES
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import check_choice, check_int, check_numbers, check_real, shown
 from interplay.data.study.outcomes.numbers import SCALE_CHOICES
+from interplay.datasets.penetrance import genotype_shares
 from interplay.infer.power.class_power import class_power, drawn_cell_counts
 from interplay.infer.power.number_power import n_smooth_columns, number_power, time_power
 
@@ -26,14 +28,18 @@ def power(
     dimensions: int = 2,
     n_samples: Any = 400,
     n_vars: int = 50,
-    effect: Any = 0.35,
+    effect: Any = None,
+    h2: float | None = None,
+    r2_tag: float | Sequence[float] | None = None,
     outcome: str = "number",
     power: float | None = None,
     levels: int | Sequence[int] = 2,
     shares: Any = None,
+    maf: float | Sequence[float] | None = None,
     class_shares: Sequence[float] = (0.5, 0.5),
     event_share: float = 1.0,
     scale: str = "ranks",
+    coding: str = "levels",
     level: float = 0.05,
     n_tests: int | None = None,
 ) -> float | int | FloatArray:
@@ -53,13 +59,21 @@ def power(
         Samples of the study. None: return the samples that `power` needs.
     n_vars : int
         Variables of the table. They decide the number of tuples, C(n_vars, dimensions).
-    effect : float or array
-        For numbers: half the difference between the cells of a pure interaction, in standard deviations of the noise,
-        so that cells have means of ±effect. For classes: the log odds ratio of the interaction, as in the column log_or
-        of ``Interactions.table``; cells of two levels have log odds of ±effect / 2^dimensions. For times: the log
-        hazard ratio of the interaction, likewise. Between the outer ones of more than two levels, effects change in
-        equal steps. An array with an axis for each member gives the effects of all cells themselves: means, log odds or
-        log hazards.
+    effect : float or array, optional
+        0.35 if neither this nor `h2` is given. For numbers: half the difference between the cells of a pure
+        interaction, in standard deviations of the noise, so that cells have means of ±effect. For classes: the log odds
+        ratio of the interaction, as in the column log_or of ``Interactions.table``; cells of two levels have log odds
+        of ±effect / 2^dimensions. For times: the log hazard ratio of the interaction, likewise. Between the outer ones
+        of more than two levels, effects change in equal steps. An array with an axis for each member gives the effects
+        of all cells themselves: means, log odds or log hazards.
+    h2 : float, optional
+        Instead of `effect`: the share of the variance that the interaction explains, that of the product of the
+        members' standardised levels (additive × additive for genotypes). Of two classes it is the variance of p(case)
+        over p(1 − p), with the classes' shares in the study; of times that of their logarithms, before censoring, as in
+        `datasets.make_epistasis`.
+    r2_tag : float or sequence of float, optional
+        With `h2`: squared correlation of the alleles of each typed variant and its cause, for all members or each. Tags
+        show `h2` times the product over the members.
     outcome : {"number", "classes", "times"}
         Kind of the outcome.
     power : float, optional
@@ -69,6 +83,9 @@ def power(
     shares : sequence of float, or one for each member, optional
         Shares of the levels, such as (0.49, 0.42, 0.09) of genotypes. By default the variables are numbers that are cut
         at quantiles into levels of equal size.
+    maf : float or sequence of float, optional
+        Instead of `shares`: frequency of the rarer allele of all members, or of each. There are three levels then, with
+        the shares of Hardy–Weinberg equilibrium.
     class_shares : sequence of float
         For classes: shares of the classes in the study, two or more. Log odds of more than two classes change in equal
         steps from the first to the last class.
@@ -76,6 +93,8 @@ def power(
         For times: share of the samples whose event is seen.
     scale : {"ranks", "values"}
         For numbers: as in `interactions`.
+    coding : {"levels", "dosage"}
+        Which test of `interactions`: that of all cells, or, for pairs of genotypes and a number, that of the product.
     level : float
         Significance level.
     n_tests : int, optional
@@ -89,7 +108,9 @@ def power(
     Notes
     -----
     Cut numbers are tested a second time by the search, beside smooth effects of the numbers. Without `shares` this is
-    counted: it costs 4 points at 300 samples, and 9 at 100. The power with `discretizations`, `strata`, `groups` or
+    counted: it costs 4 points at 300 samples, and 9 at 100. Not counted is that an outcome of numbers must be
+    significant with robust variances, too: pairs of genotypes lose 11 points by levels and 2 by dosages at 300 samples,
+    and 6 and 1 at 1500. The power with `discretizations`, `strata`, `groups` or
     `covariates` is another one.
 
     Examples
@@ -102,17 +123,26 @@ def power(
     >>> three = interplay.power(n_samples=[500, 1000], dimensions=3, levels=3, effect=0.35)
     >>> three.round(2).tolist()
     [0.05, 0.52]
+
+    A pair of variants that makes 1 % of the variance of a trait, among a million pairs:
+
+    >>> interplay.power(n_samples=None, h2=0.01, maf=(0.3, 0.2), r2_tag=0.9, coding="dosage", n_tests=10**6)
+    4881
     """
     design = make_design(
         dimensions=dimensions,
         n_vars=n_vars,
         effect=effect,
+        h2=h2,
+        r2_tag=r2_tag,
         outcome=outcome,
         levels=levels,
         shares=shares,
+        maf=maf,
         class_shares=class_shares,
         event_share=event_share,
         scale=scale,
+        coding=coding,
         level=level,
         n_tests=n_tests,
     )
@@ -168,6 +198,7 @@ def design_power(design: Design, n_samples: int) -> float:
             log_threshold=threshold,
             scale=design.scale,
             n_smooth=n_smooth,
+            coding=design.coding,
         )
     if design.outcome == "times":
         return time_power(design.effects, counts, event_share=design.event_share, log_threshold=threshold)
@@ -220,6 +251,8 @@ class Design:
     class_shares : (n_classes,) float64
     event_share : float
     scale : str
+    coding : str
+        "levels" or "dosage".
     """
 
     outcome: str
@@ -231,6 +264,7 @@ class Design:
     class_shares: FloatArray
     event_share: float
     scale: str
+    coding: str
 
     @property
     def log_threshold(self) -> float:
@@ -247,6 +281,8 @@ class Design:
     @property
     def test_in_words(self) -> str:
         """The test whose power this is."""
+        if self.coding == "dosage":
+            return f"the F test of the product of dosages, of {self.scale}"
         if self.outcome == "number":
             return f"the F test of cells of {self.scale}"
         if self.outcome == "times":
@@ -260,12 +296,16 @@ def make_design(
     dimensions: Any,
     n_vars: Any,
     effect: Any,
+    h2: Any,
+    r2_tag: Any,
     outcome: Any,
     levels: Any,
     shares: Any,
+    maf: Any,
     class_shares: Any,
     event_share: Any,
     scale: Any,
+    coding: Any,
     level: Any,
     n_tests: Any,
 ) -> Design:
@@ -276,20 +316,78 @@ def make_design(
     check_choice("scale", scale, SCALE_CHOICES)
     level = check_real("level", level, low=0, high=1, low_open=True, high_open=True)
     n_tests = comb(n_vars, dimensions) if n_tests is None else check_int("n_tests", n_tests, low=1)
+    check_choice("coding", coding, CODING_CHOICES)
+    if maf is not None:
+        if shares is not None or levels not in (2, 3):
+            raise ValueError("maf says how many levels there are and how large: leave levels and shares out")
+        levels, shares = 3, [genotype_shares(q, 2) for q in _of_members("maf", maf, dimensions, high=0.5)]
+    if coding == "dosage" and (outcome != "number" or shares is None or dimensions > 2):
+        raise ValueError(
+            "coding='dosage' is for pairs of genotypes and an outcome of numbers: give maf, or leave it out"
+        )
     of_levels = _levels(levels, dimensions)
     of_classes = _shares("class_shares", class_shares)
     event_share = check_real("event_share", event_share, low=0, high=1, low_open=True)
+    of_members = _shares_of_members(shares, of_levels)
+    if h2 is None:
+        if r2_tag is not None:
+            raise ValueError("r2_tag is used with h2: give h2 in place of effect, or leave r2_tag out")
+        effects = _effects(0.35 if effect is None else effect, of_levels, outcome)
+    else:
+        if effect is not None:
+            raise ValueError("effect and h2 cannot be given together: leave one of them out")
+        seen = check_real("h2", h2, low=0, high=1, high_open=True)
+        if r2_tag is not None:
+            seen *= prod(_of_members("r2_tag", r2_tag, dimensions, high=1.0))
+        effects = _effects_of_share(seen, of_members, outcome, of_classes)
     return Design(
         outcome=outcome,
-        shares=_shares_of_members(shares, of_levels),
+        shares=of_members,
         is_cut=shares is None,
-        effects=_effects(effect, of_levels, outcome),
+        effects=effects,
         n_tests=n_tests,
         level=level,
         class_shares=of_classes,
         event_share=event_share,
         scale=scale,
+        coding=coding,
     )
+
+
+def _of_members(name: str, given: Any, dimensions: int, *, high: float) -> list[float]:
+    """Return a number above 0 for each member; one serves all."""
+    several = list(given) if isinstance(given, list | tuple | np.ndarray) else [given] * dimensions
+    if len(several) != dimensions:
+        raise ValueError(f"{name} must be a number, or one for each of {dimensions} members, not {shown(given)}")
+    return [check_real(name, one, low=0, high=high, low_open=True) for one in several]
+
+
+def _effects_of_share(h2: float, shares: tuple[FloatArray, ...], outcome: str, class_shares: FloatArray) -> FloatArray:
+    """Return effects of cells in proportion to the product of standardised levels, which explain a share of variance.
+
+    Examples
+    --------
+    >>> half = np.array([0.5, 0.5])
+    >>> _effects_of_share(0.2, (half, half), "number", half).tolist()
+    [[0.5, -0.5], [-0.5, 0.5]]
+    """
+    pattern = np.ones(())
+    for share in shares:
+        values = np.arange(len(share)) - share @ np.arange(len(share))
+        pattern = np.multiply.outer(pattern, values / np.sqrt(share @ values**2))
+    if outcome != "classes":
+        # The logarithm of an exponential time has the variance π²/6.
+        noise = pi**2 / 6 if outcome == "times" else 1.0
+        return np.asarray(pattern * np.sqrt(noise * h2 / (1 - h2)))
+    if len(class_shares) > 2:
+        raise ValueError("h2 is for two classes, numbers and times: give effect for more classes")
+    chance = class_shares[1] + pattern * np.sqrt(h2 * class_shares[0] * class_shares[1])
+    if not ((chance > 0) & (chance < 1)).all():
+        raise ValueError(
+            f"h2={h2:g} cannot be had with these shares: the chance of the second class would be "
+            f"{chance.min():.3g} to {chance.max():.3g} in the cells; lower h2"
+        )
+    return np.asarray(np.log(chance / (1 - chance)))
 
 
 def _levels(given: Any, dimensions: int) -> tuple[int, ...]:

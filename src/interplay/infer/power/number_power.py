@@ -24,6 +24,7 @@ def number_power(
     log_threshold: float,
     scale: str,
     n_smooth: int = 0,
+    coding: str = "levels",
 ) -> float:
     """Return the chance of a p-value below the threshold, over the drawn sizes of cells.
 
@@ -40,6 +41,8 @@ def number_power(
         "ranks" or "values", as in `interactions`.
     n_smooth : int
         Columns of smooth effects of a second test, which cut numbers must pass; 0 for none.
+    coding : str
+        "levels" for all cells, "dosage" for the product of the members' levels.
 
     Examples
     --------
@@ -52,6 +55,8 @@ def number_power(
 
     if scale == "ranks":
         means = _rank_means(means, shares)
+    if coding == "dosage":
+        return _product_power(means, counts, log_threshold)
     weights = np.where(counts >= FEWEST_IN_CELL, counts, 0).astype(np.float64)
     apart = departure(np.broadcast_to(means, counts.shape), weights)
     n_used = (counts.reshape(len(counts), -1) > 0).sum(axis=1)
@@ -64,6 +69,30 @@ def number_power(
     limit = f.isf(np.exp(log_threshold), df, rest)
     power[tested] = ncf.sf(limit, df, rest, np.maximum(far, 1e-12))
     return float(np.clip(power, 0.0, 1.0).mean())
+
+
+def _product_power(means: FloatArray, counts: IntArray, log_threshold: float) -> float:
+    """Return the same for the coefficient of the product of two members' levels, beside linear effects.
+
+    What the cells have beyond these effects and the product counts as noise.
+    """
+    from scipy.stats import f, ncf
+
+    a, b = (values.ravel() for values in np.indices(means.shape).astype(np.float64))
+    columns = np.column_stack([np.ones(len(a)), a - a.mean(), b - b.mean(), (a - a.mean()) * (b - b.mean())])
+    m, far = means.ravel(), np.zeros(len(counts))
+    n_left = int(counts[0].sum()) - columns.shape[1]
+    if n_left < 1:
+        return 0.0
+    for table, weights in enumerate(counts.reshape(len(counts), -1).astype(np.float64)):
+        root = np.sqrt(weights)
+        basis, triangle = np.linalg.qr(columns * root[:, np.newaxis])
+        if abs(triangle[-1, -1]) > 1e-9 * root.max():
+            parts = basis.T @ (root * m)
+            beyond = float((root * m) @ (root * m) - parts @ parts)
+            far[table] = parts[-1] ** 2 / (1 + max(beyond, 0.0) / n_left)
+    limit = f.isf(np.exp(log_threshold), 1, n_left)
+    return float(np.clip(ncf.sf(limit, 1, n_left, np.maximum(far, 1e-12)), 0.0, 1.0).mean())
 
 
 def _rank_means(means: FloatArray, shares: FloatArray) -> FloatArray:

@@ -1,0 +1,1 @@
+"""The study of a genetics lab, by script."""
