@@ -13,7 +13,8 @@ import interplay
 from interplay.base.arrays import scaled_columns
 from interplay.data.study.table import as_table
 from interplay.genetics import polygenic_offsets, principal_components, relatives
-from interplay.populations.ridge import _fitted, fold_predictions, penalties
+from interplay.populations.polygenic import _folds
+from interplay.populations.ridge import _fitted, fold_predictions, penalties, slope_of
 from interplay.populations.variants import pruned_variants
 
 
@@ -109,7 +110,7 @@ def test_kinship_of_many_blocks_of_samples(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_kinship_needs_genotypes() -> None:
     rng = np.random.default_rng(5)
-    with pytest.raises(ValueError, match="kinship is that of genotypes, 0, 1 or 2, and column 'x0' has others"):
+    with pytest.raises(ValueError, match="kinship is that of genotypes, 0, 1 or 2, and X has other numbers"):
         relatives(genotypes(rng, 50, 30) * 0.9)
 
 
@@ -155,6 +156,35 @@ def test_level_one_of_times_is_a_ridge_cox_model() -> None:
     left = study.outcome.martingale_residuals(offset=predictors @ found)  # type: ignore[attr-defined]
     assert np.allclose(predictors.T @ left, 5.0 * found, atol=0.02)
     assert found[0] > 0.5
+
+
+def test_sibs_are_in_different_folds_and_folds_are_of_one_size() -> None:
+    rng = np.random.default_rng(14)
+    frequency = rng.uniform(0.2, 0.5, 600)
+    parents = rng.random((40, 2, 2, 600)) < frequency
+    sides = rng.integers(0, 2, (160, 2, 600))
+    family = np.repeat(np.arange(40), 4)
+    X = sum(parents[family[:, np.newaxis], parent, sides[:, parent], np.arange(600)].astype(float) for parent in (0, 1))
+    fold_of = _folds(as_table(X), 5, np.random.RandomState(0))
+    assert sorted(np.bincount(fold_of)) == [32] * 5
+    assert np.mean([len(set(fold_of[family == f].tolist())) for f in range(40)]) > 3.9
+    dosages = _folds(as_table(X * 0.99), 5, np.random.RandomState(0))  # no genotypes: at random
+    assert sorted(np.bincount(dosages)) == [32] * 5
+
+
+def test_the_slope_of_a_prediction_is_that_of_a_logistic_model() -> None:
+    from interplay.data.study.study import make_study
+    from interplay.populations.polygenic import _slopes
+
+    rng = np.random.default_rng(15)
+    prediction = rng.normal(size=400)
+    y = rng.random(400) < 1 / (1 + np.exp(-0.6 * prediction))
+    study = make_study(rng.normal(size=(400, 2)), y)
+    logistic = LogisticRegression(C=1e9, tol=1e-10).fit(prediction[:, np.newaxis], y)
+    slopes = _slopes(study.outcome, study.design)
+    assert slope_of(prediction, slopes) == pytest.approx(logistic.coef_[0, 0], abs=1e-3)
+    assert slope_of(-prediction, slopes) == 0.0
+    assert slope_of(np.zeros(400), slopes) == 1.0
 
 
 def study_of(rng: Any, n: int = 500, p: int = 200) -> tuple[Any, Any, list[tuple[str, float]]]:

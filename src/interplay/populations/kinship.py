@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, check_real
@@ -22,6 +23,8 @@ _RELATIONS = (
     (2**-3.5, "second degree"),
     (0.0, "more distant"),
 )
+
+Codes = npt.NDArray[np.int8]
 
 #: Samples that are compared with so many others at a time.
 _ROWS, _COLUMNS = 1024, 4096
@@ -122,7 +125,10 @@ def relatives(table: Any, *, min_kinship: float = 0.05, max_r2: float = 0.2, max
     min_kinship = check_real("min_kinship", min_kinship, low=0, high=0.5)
     max_r2 = check_real("max_r2", max_r2, low=0, high=1, low_open=True)
     numbers = pruned_variants(known, most=check_int("max_variants", max_variants, low=2), max_r2=max_r2)
-    first, second, kinship = _related(known, numbers, min_kinship)
+    codes = genotype_codes(known, numbers)
+    if codes is None:
+        raise ValueError("kinship is that of genotypes, 0, 1 or 2, and X has other numbers: leave these columns out")
+    first, second, kinship = related_pairs(codes, min_kinship)
     order = np.lexsort((second, first, -kinship))
     first, second, kinship = first[order], second[order], kinship[order]
     index = sample_index(table)
@@ -135,17 +141,23 @@ def relatives(table: Any, *, min_kinship: float = 0.05, max_r2: float = 0.2, max
     return Relatives(pairs, _families(known.n_samples, first, second), min_kinship, len(numbers))
 
 
-def _related(table: Table, numbers: IntArray, min_kinship: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the samples of pairs above a kinship, and the kinship."""
-    n = table.n_samples
-    codes = np.empty((len(numbers), n), dtype=np.int8)
-    for place, (some, values) in zip(range(0, len(numbers), 256), blocks(table, numbers), strict=True):
+def genotype_codes(table: Table, numbers: IntArray) -> Codes | None:
+    """Return genotypes, (n, n_samples), −1 where missing; None where there are other numbers than 0, 1 and 2."""
+    codes = np.empty((len(numbers), table.n_samples), dtype=np.int8)
+    place = 0
+    for _, values in blocks(table, numbers):
         is_known = ~np.isnan(values)
         whole = np.where(is_known, values, 0)
         if not np.isin(whole, (0, 1, 2)).all():
-            bad = table.names[int(some[np.argmin(np.isin(whole, (0, 1, 2)).all(axis=1))])]
-            raise ValueError(f"kinship is that of genotypes, 0, 1 or 2, and column {bad!r} has others: leave it out")
-        codes[place : place + len(some)] = np.where(is_known, whole, -1)
+            return None
+        codes[place : place + len(values)] = np.where(is_known, whole, -1)
+        place += len(values)
+    return codes
+
+
+def related_pairs(codes: Codes, min_kinship: float) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the samples of pairs above a kinship, the first one before the second, and the kinship."""
+    n = codes.shape[1]
     has_missing = bool((codes < 0).any())
     found: list[tuple[IntArray, IntArray, FloatArray]] = []
     for begin in range(0, n, _ROWS):
@@ -161,7 +173,7 @@ def _related(table: Table, numbers: IntArray, min_kinship: float) -> tuple[IntAr
     return first, second, kinship.astype(np.float64)
 
 
-def _kinship(codes: Any, rows: slice, columns: slice, *, has_missing: bool) -> FloatArray:
+def _kinship(codes: Codes, rows: slice, columns: slice, *, has_missing: bool) -> FloatArray:
     """Return the kinship of some samples and others, from genotypes (n_variants, n_samples), −1 where missing.
 
     All sums are whole numbers below 2²⁴, which single precision has exactly.
