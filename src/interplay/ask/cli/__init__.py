@@ -10,7 +10,7 @@
     population_options.py  --pcs and --loco auto, by functions of `interplay.genetics`
     plink_words.py        options as PLINK calls them → ours
     help_groups.py        the usual options with --help, all of them in groups with --help-all
-    expected_work.py      the time and memory that --dry-run prints
+    expected_work.py      the time and memory that --dry-run prints; pilot_call.py: a call that is made to time it
     errors.py             exceptions → one line and an exit code
     words.py              messages about arguments → messages about options
     all_problems.py       one problem of a file → all of its problems

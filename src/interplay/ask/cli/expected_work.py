@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from interplay.ask.cli.pilot_call import whole_seconds
+from interplay.ask.interaction.call import search_task as search_interactions
 from interplay.ask.interaction.call import task_of as interaction_task
+from interplay.ask.interaction.find import SHARE_OF_SCREEN
 from interplay.ask.interaction.number_screen import PSEUDOCOUNT
 from interplay.ask.interaction.screen import screen_gains
 from interplay.ask.relabelings import allowed_relabelings
-from interplay.ask.selection.call import task_of
+from interplay.ask.selection.call import SHARE_OF_SEARCH, search_task, task_of
 from interplay.ask.selection.runs import prepare_largest
 from interplay.base.arrays import BitPlanes, IntArray, MaxGains, TupleTiles
 from interplay.data.codes.coded import CodedComparison, CodedStudy, code_comparison
@@ -95,8 +98,8 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     """Return how many tuples, how much memory and how much time ``select(X, y, **settings)`` will take.
 
     All checks of `select` are made. About a second's worth of tuples is searched to measure the rate, on the engine
-    that would do the work and in its tiles (with a `shard`, in the tiles that all shards share). The numbers refer to
-    the whole work.
+    that would do the work and in its tiles (with a `shard`, in the tiles that all shards share). Then the call, or one
+    of fewer variables, is made to see how long its statistics take. The numbers refer to the whole work.
 
     Examples
     --------
@@ -106,8 +109,9 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     >>> work.n_tuples == 100 * 99 / 2 + 50 * 100
     True
     """
-    task = task_of(X, y, **settings)
-    choice = check_engine(settings.get("engine", "auto"), n_jobs=settings.get("n_jobs"))
+    task = whole = task_of(X, y, **settings)
+    how = {"engine": settings.get("engine", "auto"), "n_jobs": settings.get("n_jobs"), "checkpoint": None}
+    choice = check_engine(how["engine"], n_jobs=how["n_jobs"])
     coded = CodedStudy(task.settings, n_threads=choice.n_threads)
     first, *others = task.comparisons
     task = replace(task, comparisons=(_part_of(first), *others)).with_fitting_dimensions(coded)
@@ -125,8 +129,12 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     n_searches = len(task.comparisons) * task.settings.discretizations
     if task.settings.permutations:
         n_searches *= 1 + allowed_relabelings(task.comparisons[0]).n_used(task.settings.n_permutations)
+
+    def call(kept: IntArray | None, told: Callable[[float], None]) -> None:
+        search_task(whole if kept is None else whole.of_variables(kept), how | {"progress": told})
+
     # Of several dimensions, the largest tuples are sampled: they are most of the work.
-    return _sampled_work(
+    work = _sampled_work(
         task.study,
         search,
         find_maxima,
@@ -138,13 +146,23 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
         n_tuples=float(sum(task.n_tuples())),
         more_bytes=_memory_of_maxima(planes, tiles, n_threads=_threads_of(search.engine)),
     )
+    if shard is not None:  # statistics are those of merged shards
+        return work
+    seconds = whole_seconds(
+        call,
+        n_vars=task.study.table.n_vars,
+        dimensions=work.dimensions,
+        of_search=work.seconds,
+        share_of_search=SHARE_OF_SEARCH,
+    )
+    return replace(work, seconds=seconds)
 
 
 def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     """Return how many tuples, how much memory and how much time ``interactions(X, y, **arguments)`` will take.
 
-    All checks of `interactions` are made. About a second's worth of tuples is screened to measure the rate. The time
-    does not include the tests of the tuples that the screen leaves.
+    All checks of `interactions` are made. About a second's worth of tuples is screened to measure the rate, and the
+    call, or one of fewer variables, is made to see how long the tests of the tuples take that the screen leaves.
 
     Examples
     --------
@@ -153,9 +171,10 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     >>> expected_interactions(X, y, dimensions=2).n_tuples == 100 * 99 / 2
     True
     """
-    task = interaction_task(X, y, **arguments)
-    choice = check_engine(arguments.get("engine", "auto"), n_jobs=arguments.get("n_jobs"), kind=Screen.kind)
-    task, _ = task.parts()
+    whole = interaction_task(X, y, **arguments)
+    how = {"engine": arguments.get("engine", "auto"), "n_jobs": arguments.get("n_jobs"), "checkpoint": None}
+    choice = check_engine(how["engine"], n_jobs=how["n_jobs"], kind=Screen.kind)
+    task, _ = whole.parts()
     comparison, k = task.comparison, task.settings.dimensions
     n_tuples = None
     if task.family.asked_for is None:
@@ -185,7 +204,7 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     n_searches = settings.discretizations
     if comparison.groups is not None:  # the data, each permutation, and the data again for the list of tuples
         n_searches *= 2 + allowed_relabelings(comparison).n_used(task.n_permutations)
-    return _sampled_work(
+    work = _sampled_work(
         task.study,
         search,
         screen,
@@ -194,6 +213,23 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
         n_searches=n_searches,
         n_tuples=n_tuples,
     )
+    if task.shard is not None or task.study.groups is not None or task.offsets is not None:
+        return work
+
+    def call(kept: IntArray | None, told: Callable[[float], None]) -> None:
+        search_interactions(whole if kept is None else whole.of_variables(kept), how | {"progress": told})
+
+    # The p-value up to which tuples are listed stays that of the whole: as many in proportion to all tuples are tested.
+    seconds = whole_seconds(
+        call,
+        n_vars=comparison.table.n_vars,
+        dimensions=k,
+        of_search=work.seconds,
+        share_of_search=SHARE_OF_SCREEN,
+        can_choose=task.family.is_all,
+        growth=k,
+    )
+    return replace(work, seconds=seconds)
 
 
 def _part_of(comparison: Comparison) -> Comparison:

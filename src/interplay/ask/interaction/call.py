@@ -217,15 +217,15 @@ def interactions(
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
     if (several := several_traits(arguments)) is not None:
-        traits: Interactions = several.searched(task_of, _search, arguments)  # typed as what one outcome gives
+        traits: Interactions = several.searched(task_of, search_task, arguments)  # typed as what one outcome gives
         return traits
     kept = as_checkpoint(checkpoint)
     if random_state is None and kept is not None:
         arguments["random_state"] = kept.seed
-    return _search(task_of(**arguments), arguments | {"checkpoint": kept})
+    return search_task(task_of(**arguments), arguments | {"checkpoint": kept})
 
 
-def _search(task: InteractionTask, arguments: Mapping[str, Any], shared: SharedCodes | None = None) -> Interactions:
+def search_task(task: InteractionTask, arguments: Mapping[str, Any], shared: SharedCodes | None = None) -> Interactions:
     """Search for one outcome; `arguments` say how, and codes may be shared with searches for others."""
     progress, kept = arguments["progress"], arguments["checkpoint"]
     check_progress(progress)

@@ -48,6 +48,12 @@ class TupleFamily:
     spans: IntArray | None = None
 
     @property
+    def is_all(self) -> bool:
+        """Whether all tuples of all variables are searched."""
+        rules = (self.columns, self.first, self.partners, self.spans)
+        return all(rule is None for rule in rules) and not self.min_distance
+
+    @property
     def n_columns(self) -> int:
         return self.n_vars if self.columns is None else len(self.columns)
 

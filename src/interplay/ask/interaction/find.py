@@ -44,7 +44,7 @@ from interplay.show.results.provenance import search_record
 _BOOTSTRAP_BELOW = 1e-3
 
 #: The share of the progress that is the search's; the rest is that of the tests.
-_SHARE_OF_SCREEN = 0.9
+SHARE_OF_SCREEN = 0.9
 
 #: The share of the tests that those of residuals have, where full models follow.
 _SHARE_OF_RESIDUALS = 0.1
@@ -138,7 +138,7 @@ def find_once(
                 shard=task.shard,
                 checkpoint=checkpoint,
                 name=f"screen{n_screens}",
-                progress=part(progress, 0.0, _SHARE_OF_SCREEN),
+                progress=part(progress, 0.0, SHARE_OF_SCREEN),
                 is_needed=any_tested or (cap >= 1 and not is_short and not only_products),
             )
             if is_short:
@@ -161,7 +161,7 @@ def find_once(
                 several_ways=products is not None,
             )
             with handing_over(partial(_itself, screened), checkpoint=checkpoint):
-                found = test.adjusted(cap, part(progress, _SHARE_OF_SCREEN, 1 - _SHARE_OF_SCREEN))
+                found = test.adjusted(cap, part(progress, SHARE_OF_SCREEN, 1 - SHARE_OF_SCREEN))
                 if products is not None:
                     found = _with_products(task, found, products, cap)
             wider = caps.following(cap, found, is_part=task.shard is not None)

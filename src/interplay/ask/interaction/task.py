@@ -101,6 +101,16 @@ class InteractionTask:
         searched, held_out = (self.study.of_samples(rows) for rows in self.split)
         return replace(self, study=searched, split=None), held_out
 
+    def of_variables(self, kept: IntArray) -> InteractionTask:
+        """Return the task of some variables, up to the same p-values; of families of all tuples."""
+        settings = self.settings
+        if not isinstance(settings.discrete, str):
+            discrete = forced_kinds(settings.discrete, self.study.table).astype(bool)[kept]
+            settings = replace(settings, discrete=discrete)
+        family = replace(self.family, n_vars=len(kept))
+        table = ColumnSubset(self.study.table, kept, keeps_numbers=True)
+        return replace(self, study=replace(self.study, table=table), settings=settings, family=family)
+
     @cached_property
     def comparison(self) -> Comparison:
         """The variables that tuples may hold, numbered anew where these are not all, as the engines search them."""

@@ -29,7 +29,7 @@ from interplay.search.engines.choice import AsEngine
 from interplay.show.results.selection import Selection
 
 #: The share of the progress that is the search's; the rest is that of statistics.
-_SHARE_OF_SEARCH = 0.9
+SHARE_OF_SEARCH = 0.9
 
 
 @described_by(SELECTION_ARGUMENTS)
@@ -108,15 +108,15 @@ def select(
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
     if (several := several_traits(arguments)) is not None:
-        traits: Selection = several.searched(task_of, _search, arguments)  # typed as what one outcome gives
+        traits: Selection = several.searched(task_of, search_task, arguments)  # typed as what one outcome gives
         return traits
     kept = as_checkpoint(checkpoint)
     if random_state is None and kept is not None:
         arguments["random_state"] = kept.seed
-    return _search(task_of(**arguments), arguments | {"checkpoint": kept})
+    return search_task(task_of(**arguments), arguments | {"checkpoint": kept})
 
 
-def _search(whole: SelectionTask, arguments: Mapping[str, Any], shared: SharedCodes | None = None) -> Selection:
+def search_task(whole: SelectionTask, arguments: Mapping[str, Any], shared: SharedCodes | None = None) -> Selection:
     """Search for one outcome; `arguments` say how, and codes may be shared with searches for others."""
     started = time.perf_counter()
     kept = arguments["checkpoint"]
@@ -125,7 +125,7 @@ def _search(whole: SelectionTask, arguments: Mapping[str, Any], shared: SharedCo
     if task.n_subsamples:
         check_halves(task)
     check_progress(how["progress"])
-    of_search = {"progress": part(how["progress"], 0.0, _SHARE_OF_SEARCH)}
+    of_search = {"progress": part(how["progress"], 0.0, SHARE_OF_SEARCH)}
     found = search_selection(task, **how | of_search, checkpoint=kept, shared=shared)
     with handing_over(lambda: found.runs[-1].gains, checkpoint=kept):
         result = selection_from(
@@ -135,7 +135,7 @@ def _search(whole: SelectionTask, arguments: Mapping[str, Any], shared: SharedCo
             provenance=found.record(started),
             data=found,
             checkpoint=kept,
-            progress=part(how["progress"], _SHARE_OF_SEARCH, 1 - _SHARE_OF_SEARCH),
+            progress=part(how["progress"], SHARE_OF_SEARCH, 1 - SHARE_OF_SEARCH),
         )
     if task.n_subsamples:
         with handing_over(lambda: result, checkpoint=kept):
@@ -172,7 +172,7 @@ def select_once(
     how = {"engine": engine, "n_jobs": n_jobs, "progress": progress, "checkpoint": None}
 
     def made() -> Selection:
-        result = _search(task, how)
+        result = search_task(task, how)
         return replace(result, curve=result.best_curve if with_curve else None, again=None)
 
     if random_state is not None and not isinstance(random_state, int | np.integer):  # a generator moves on

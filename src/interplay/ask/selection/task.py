@@ -15,8 +15,10 @@ from interplay.ask.selection.settings import SelectionSettings, check_selection_
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int
 from interplay.data.codes.coded import CodedStudy
+from interplay.data.codes.survey import forced_kinds
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.study import Study, make_study
+from interplay.data.study.subsets import ColumnSubset
 from interplay.infer.arms import arms_of
 from interplay.infer.permutations.exchangeability import check_reach
 from interplay.search.plan import about_search
@@ -62,6 +64,16 @@ class SelectionTask:
         searched, held_out = (self.study.of_samples(rows) for rows in self.split)
         comparisons = searched.comparisons(self.settings.multiclass)
         return replace(self, study=searched, comparisons=comparisons, split=None), held_out
+
+    def of_variables(self, kept: IntArray) -> SelectionTask:
+        """Return the task of some variables."""
+        settings = self.settings
+        if not isinstance(settings.discrete, str):
+            discrete = forced_kinds(settings.discrete, self.study.table).astype(bool)[kept]
+            settings = replace(settings, discrete=discrete)
+        table = ColumnSubset(self.study.table, kept, keeps_numbers=True)
+        comparisons = tuple(replace(comparison, table=table) for comparison in self.comparisons)
+        return replace(self, study=replace(self.study, table=table), settings=settings, comparisons=comparisons)
 
     def about(self, *, n_threads: int) -> dict[str, Any]:
         """Return the entries that decide the gains, for checkpoints and shards; how gains are judged may change."""
