@@ -13,7 +13,7 @@ from benchmarks.machine import RESULTS
 PAGE = Path(__file__).parents[2] / "docs" / "realistic_designs.md"
 
 #: Modules with a LINE, in the order of the page.
-LINES = ("skewed_covariates", "rare_columns", "unequal_spread", "replication", "rare_pairs")
+LINES = ("skewed_covariates", "rare_columns", "unequal_spread", "replication", "rare_pairs", "proxies")
 
 _HEAD = """# Realistic designs
 

@@ -210,7 +210,9 @@ def test_too_many_significant_tuples_need_another_plan() -> None:
         found(plan_sites(X, y, sites=["a", "b"]))
     pooled = interplay.interactions(X, y, strata=site)
     again = found(plan_sites(X, y, sites=["a", "b"], list_up_to=0.00029))
-    assert table_bytes(again.table, "csv") == table_bytes(pooled.table, "csv")
+    # Sites send no samples for tests beside other columns.
+    columns = [name for name in again.table.columns if name != "significant"]
+    assert table_bytes(again.table[columns], "csv") == table_bytes(pooled.table[columns], "csv")
 
 
 def test_plans_are_text_and_say_what_is_wrong(tmp_path: Path, plan: SitePlan) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.tails import log_chi2_tail
 from interplay.data.study.full_model import FullModel
 
 #: Directions of less than this share of their squared length are sums of others.
@@ -96,6 +97,13 @@ def responses(model: FullModel) -> FloatArray:
     centred = columns - columns.mean(axis=0)
     basis, sizes, _ = np.linalg.svd(centred, full_matrices=False)
     return np.asarray(basis[:, sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)] * np.sqrt(len(columns)))
+
+
+def log_p_alone(response: FloatArray, neighbours: Neighbours) -> FloatArray:
+    """Return ln p of each column by itself in linear models, (n_neighbours,)."""
+    nothing, everyone = np.empty((len(response), 0)), np.arange(len(response))
+    screen = NeighbourScreen(response, np.ones((len(response), 1)), nothing, neighbours, everyone, nothing)
+    return np.asarray(log_chi2_tail(screen.effect, response.shape[1] * np.maximum(neighbours.sizes, 1)))
 
 
 class NeighbourScreen:

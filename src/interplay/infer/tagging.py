@@ -46,7 +46,7 @@ _BESIDE_BRIDGE = 5e-4
 _MAX_JOINT = 4
 
 #: Fewer samples, or events of times, than this per column of a model are too few.
-_SAMPLES_PER_COLUMN = 8
+SAMPLES_PER_COLUMN = 8
 
 
 class Tagged(NamedTuple):
@@ -146,7 +146,7 @@ def tagged_tuple(
 
 def _are_enough(model: FullModel, rows: IntArray, n_columns: int) -> bool:
     """Say whether samples, or events of times, are enough for a model with `n_columns` columns."""
-    return model.outcome.n_counted(rows) >= _SAMPLES_PER_COLUMN * n_columns
+    return model.outcome.n_counted(rows) >= SAMPLES_PER_COLUMN * n_columns
 
 
 class _Tuple:

@@ -40,7 +40,7 @@ def combined_interactions(read: Sequence[Interactions], studies: list[str], sett
     n_tests = _n_tests(read, len(tuples))
     p_adjusted = np.full(len(tuples), np.nan)
     p_adjusted[is_combined] = adjust_listed(np.exp(both[is_combined]), settings["p_adjust"], n_tests=n_tests)
-    cut = [one.tested.is_of_cutting(one.settings["level"]) for one in read]
+    cut = [one.tested.is_of_cutting(one.settings["level"]) | one.is_explained for one in read]
     of_cutting = np.array([any(r >= 0 and cut[s][r] for s, r in enumerate(of_row)) for of_row in row.tolist()], bool)
     smallest = np.fmin.reduce(log_p, axis=1, initial=np.inf)
     order = np.lexsort((np.arange(len(tuples)), smallest, np.where(is_combined, both, np.inf)))

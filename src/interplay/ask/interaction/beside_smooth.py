@@ -45,7 +45,7 @@ def beside_smooth(
     rows = rows[is_cut[tested.tuples[rows]].any(axis=1)]
     if not len(rows):
         return tested
-    splines = _Splines(coded.coder)
+    splines = Splines(coded.coder)
     outcome = coded.comparison.outcome
     again = tested.chosen(rows)
     splines.make(np.unique(again.tuples), n_threads)
@@ -71,7 +71,7 @@ def beside_smooth(
     return replace(tested, smooth_log_p=log_p)
 
 
-class _Splines:
+class Splines:
     """Columns of splines of variables, made once while they fit into memory."""
 
     def __init__(self, coder: Coder) -> None:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from interplay.ask.interaction.beside_columns import beside_columns
 from interplay.ask.interaction.beside_smooth import beside_smooth
 from interplay.ask.interaction.bulk_tests import doubts, is_sparse, warn_of_sparse_tuples
 from interplay.ask.interaction.in_model import in_model, screen_cap
@@ -21,7 +22,7 @@ from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import Tables, best_discretizations, kept_counts, make_tuple_tests, tuple_tables
 from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.ask.variants import make_variants
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, part, show_progress
 from interplay.data.codes.coded import CodedComparison, SharedCodes, code_comparison
@@ -174,7 +175,7 @@ def find_once(
     with handing_over(lambda: wanted, checkpoint=checkpoint):
         # A function that is told shares was told of the end.
         told = False if callable(progress) else progress
-        wanted = _beside_smooth(task, shown, wanted, choice.n_threads, told, products)
+        wanted = _beside_others(task, shown, wanted, choice.n_threads, told, products)
         return named_result(
             task,
             wanted,
@@ -187,7 +188,7 @@ def find_once(
                 "searched_up_to_p": cap,
                 "tested": len(screened.tuples),
                 "layout": screened.layout,
-                **(doubts(task, coded, tables) if wanted.is_significant(caps.level).any() else {}),
+                **(doubts(task, coded, tables) if (wanted.p_adjusted < caps.level).any() else {}),
             },
         )
 
@@ -228,7 +229,7 @@ def _with_products(task: InteractionTask, levels: TupleTests, products: Products
     return found.by_p_value().adjusted(adjust)
 
 
-def _beside_smooth(
+def _beside_others(
     task: InteractionTask,
     coded: CodedComparison,
     wanted: TupleTests,
@@ -236,11 +237,15 @@ def _beside_smooth(
     progress: Progress,
     products: Products | None,
 ) -> TupleTests:
-    """Test significant tuples of cut numbers again; of a part, all tuples that may be significant in the whole."""
+    """Test significant tuples again, beside smooth effects of cut numbers, and beside other columns of the table.
+
+    Of a part, all tuples that may be significant in the whole.
+    """
     caps, discretizations = task.caps, task.settings.discretizations
-    may_be = wanted.is_significant(caps.level)
-    if task.shard is not None:
-        may_be |= wanted.p_value <= caps.significant_up_to()
+
+    def may_be(tested: TupleTests) -> BoolArray:
+        is_one = tested.is_significant(caps.level)
+        return is_one if task.shard is None else is_one | (tested.p_value <= caps.significant_up_to())
 
     def p_values(again: TupleTests, chi2: FloatArray, df: IntArray) -> FloatArray:
         n_ways = 1 if products is None else products.n_ways(again.tuples)
@@ -248,12 +253,12 @@ def _beside_smooth(
 
     adjust = partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)
     if products is not None:
-        wanted = _products_on_other_scale(wanted, products, np.flatnonzero(may_be & wanted.are_products))
+        wanted = _products_on_other_scale(wanted, products, np.flatnonzero(may_be(wanted) & wanted.are_products))
         wanted = wanted.adjusted(adjust)
     again = beside_smooth(
         coded,
         wanted,
-        np.flatnonzero(may_be & ~wanted.are_products),
+        np.flatnonzero(may_be(wanted) & ~wanted.are_products),
         p_values,
         level=caps.level,
         omit_missing=task.omits_missing,
@@ -261,7 +266,11 @@ def _beside_smooth(
         n_threads=n_threads,
         progress=progress,
     )
-    return again.smooth_judged(adjust, caps.level)
+    again = again.smooth_judged(adjust, caps.level)
+    # Products are tested beside splines of their members alone.
+    rows = np.flatnonzero(may_be(again) & ~again.are_products)
+    again = beside_columns(task, coded, again, rows, p_values, n_threads=n_threads)
+    return again.beside_judged(adjust, caps.level)
 
 
 def _products_on_other_scale(wanted: TupleTests, products: Products, rows: IntArray) -> TupleTests:

@@ -14,6 +14,7 @@ from math import exp, log
 
 import numpy as np
 
+from interplay.ask.interaction.beside_columns import beside_columns
 from interplay.ask.interaction.beside_smooth import beside_smooth
 from interplay.ask.interaction.find import named_result, shown_outcome
 from interplay.ask.interaction.in_model import in_model
@@ -106,6 +107,9 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
         coding=task.coding,
         n_threads=choice.n_threads,
     ).smooth_judged(np.asarray, caps.level)
+    rows = np.flatnonzero(tested.is_significant(caps.level))
+    tested = beside_columns(task, shown, tested, rows, p_values, n_threads=choice.n_threads)
+    tested = tested.beside_judged(np.asarray, caps.level)
     about = about_relabelings(comparison, n_permutations=n_permutations)
     return named_result(
         task,

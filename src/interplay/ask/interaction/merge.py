@@ -108,6 +108,10 @@ def merged_parts(parts: list[Interactions]) -> Interactions:
     smooth = np.where(inside.is_significant(caps.level), inside.smooth_log_p, np.nan)
     # A tuple that is significant only by cutting numbers stays listed, as it does where nothing is merged.
     found = wanted_tuples(replace(inside, smooth_log_p=smooth), caps).smooth_judged(adjust, caps.level)
+    is_one = found.is_significant(caps.level)
+    by = np.where(is_one[:, np.newaxis], found.explained_by, -1)
+    found = found.with_fields(beside_log_p=np.where(is_one, found.beside_log_p, np.nan), explained_by=by)
+    found = found.beside_judged(adjust, caps.level)
     variables = set(found.tuples.ravel().tolist())
     cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}
     counts = {(one.discretization, *one.members.tolist()): one for part in parts for one in part.counts}

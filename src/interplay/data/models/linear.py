@@ -164,6 +164,45 @@ def spline_columns(values: FloatArray, n_columns: int = 4) -> FloatArray:
     return np.column_stack(scaled)
 
 
+#: Quantiles at which lines may bend, and the samples that each bend needs.
+_BENDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+_SAMPLES_PER_BEND = 100
+
+
+def n_bent_columns(n_informative: int) -> int:
+    """Return how many columns an effect of any shape has at most."""
+    return 4 + min(n_informative // _SAMPLES_PER_BEND, len(_BENDS))
+
+
+def bent_columns(values: FloatArray, n_informative: int) -> FloatArray:
+    """Return columns for an effect of any shape: natural splines, and lines that bend at more places in more samples.
+
+    Each is orthogonal to those before, with mean 0 and standard deviation 1.
+
+    Parameters
+    ----------
+    values : (n_samples,) float64
+    n_informative : int
+        Samples, or those of the smaller class, or events.
+
+    Examples
+    --------
+    >>> bent_columns(np.arange(100.0), 100).shape, bent_columns(np.arange(1000.0), 500).shape
+    ((100, 5), (1000, 9))
+    """
+    columns = spline_columns(values)
+    n_bends = n_bent_columns(n_informative) - 4
+    if not columns.shape[1] or not n_bends:
+        return columns
+    chosen = np.quantile(_BENDS, np.linspace(0, 1, n_bends), method="nearest")
+    line = columns[:, 0]  # missing values are at the mean
+    places = np.unique(np.quantile(line, chosen))
+    bent = np.maximum(line[:, np.newaxis] - places, 0.0)
+    every = np.hstack([columns, bent])
+    every = independent_columns(every - every.mean(axis=0))
+    return np.asarray(np.linalg.qr(every)[0] * np.sqrt(len(values)))
+
+
 def _ends(values: FloatArray) -> FloatArray:
     return np.array([values.min(), values.max()])
 

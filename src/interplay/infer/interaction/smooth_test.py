@@ -8,6 +8,8 @@ from typing import cast
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.tails import chi2_of_log_tail
+from interplay.data.study.design import Design
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import Target
@@ -29,6 +31,8 @@ def smooth_test(
     stratum: IntArray | None = None,
     dosages: Sequence[FloatArray] | None = None,
     model: FullModel | None = None,
+    more: FloatArray | None = None,
+    robust_in: Design | None = None,
 ) -> tuple[tuple[float, int], tuple[float, int] | None]:
     """Test the interaction of levels beside smooth effects of the members that are cut numbers.
 
@@ -40,6 +44,10 @@ def smooth_test(
         As in `nested_models`.
     model : FullModel, optional
         With covariates, an offset or times, of all samples: its columns are in both models.
+    more : (n_known, n_columns) float64, optional
+        Effects of other columns of the table, in both models as well.
+    robust_in : Design, optional
+        For numbers: take the test with robust variances where its p-value is larger; the design of all samples.
 
     Returns
     -------
@@ -50,6 +58,8 @@ def smooth_test(
         the user has chosen the scale, and for more classes.
     """
     columns = smooth_columns(splines, levels, stratum)
+    if more is not None:
+        columns = np.hstack([columns, more])
     if model is not None:
         columns = np.hstack([columns, model.columns() if known is None else model.columns()[known]])
     models = nested_models(outcome, levels, columns, known=known, stratum=stratum, dosages=dosages)
@@ -60,6 +70,10 @@ def smooth_test(
     else:
         modelled, offset = cast("Outcome", outcome), None  # without a model it is a target itself
         found = modelled.nested_ratio(models.columns, models.n_smaller, models.rows)
+    if robust_in is not None and found[1]:
+        second = modelled.second_test(robust_in, smaller, larger, models.rows, None).robust_log_p
+        if np.isfinite(second):
+            found = min(found[0], float(chi2_of_log_tail(second, found[1]))), found[1]
     return found, modelled.ratio_on_other_scale(models.columns, models.n_smaller, models.rows, offset)
 
 

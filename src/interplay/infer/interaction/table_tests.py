@@ -32,7 +32,7 @@ from interplay.infer.interaction.interaction_test import (
 )
 from interplay.infer.interaction.null_model import fewest_df, is_two_level, member_axes, n_null_columns, per_table
 from interplay.infer.interaction.proportional_fit import quick_fit
-from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
+from interplay.infer.interaction.tuple_tests import MAX_EXPLAINING, METHODS, SPARSE, TupleTests
 
 #: Below this smallest expected count χ² alone gives rough p-values.
 FEW_EXPECTED = 5.0
@@ -97,6 +97,9 @@ def tested_tables(
         df_alone=df_alone,
         smooth_log_p=unknown,
         smooth_adjusted=unknown,
+        beside_log_p=unknown,
+        beside_adjusted=unknown,
+        explained_by=np.full((n, MAX_EXPLAINING), -1),
         estimate_alone=_log_odds_alone(by_stratum),
     )
 

@@ -30,9 +30,12 @@ WAYS = ("levels", "product")
 
 #: Fields with one entry per member, and fields of whole numbers.
 _WIDE = ("tuples", "residual_cell", "gain", "gain_alone", "df_alone", "estimate_alone")
+
+#: Columns that explain a tuple, at most.
+MAX_EXPLAINING = 8
 _WHOLE = (
     "tuples", "discretization", "n_samples", "df", "method", "residual_cell", "residual_stratum", "df_alone",
-    "residual_class", "df_residual", "way",
+    "residual_class", "df_residual", "way", "explained_by",
 )  # fmt: skip
 
 
@@ -91,6 +94,13 @@ class TupleTests:
         are numbers that were cut; NaN for others.
     smooth_adjusted : (n,) float64
         The same adjusted as `p_adjusted`; NaN before that, and for others.
+    beside_log_p : (n,) float64
+        ln p of the interaction beside the effects of other columns of the table, for significant tuples whose members
+        are correlated with columns that have effects of their own; NaN for others.
+    beside_adjusted : (n,) float64
+        The same adjusted as `p_adjusted`; NaN before that, and for others.
+    explained_by : (n, 8) int64
+        Numbers of these columns, the strongest first, then −1.
     min_expected : (n,) float64
         Smallest fitted count.
     reri, reri_low, reri_high : (n,) float64
@@ -138,6 +148,9 @@ class TupleTests:
     df_alone: Annotated[IntArray, Check("n k")]
     smooth_log_p: Annotated[FloatArray, Check("n", high=0, nan=True)]
     smooth_adjusted: Annotated[FloatArray, Check("n", nan=True)]
+    beside_log_p: Annotated[FloatArray, Check("n", high=0, nan=True)]
+    beside_adjusted: Annotated[FloatArray, Check("n", nan=True)]
+    explained_by: Annotated[IntArray, Check(f"n {MAX_EXPLAINING}", low=-1, below="n_vars")]
     min_expected: Annotated[FloatArray | None, Check("n")] = None
     reri: Annotated[FloatArray | None, Check("n")] = None
     reri_low: Annotated[FloatArray | None, Check("n")] = None
@@ -180,7 +193,8 @@ class TupleTests:
         """Return an empty list of tuples with this number of members."""
         arrays: dict[str, Any] = {}
         for name in _names(kind):
-            shape = (0, dimensions) if name in _WIDE else (0,)
+            width = dimensions if name in _WIDE else MAX_EXPLAINING if name == "explained_by" else 0
+            shape = (0, width) if width else (0,)
             arrays[name] = np.empty(shape, dtype=np.int64 if name in _WHOLE else np.float64)
         return cls(kind, **arrays)
 
@@ -226,8 +240,9 @@ class TupleTests:
         return self.chosen(np.lexsort(keys))
 
     def adjusted(self, adjust: Callable[[FloatArray], FloatArray]) -> Self:
-        """Fill in the adjusted p-values, also of other tests; those beside smooth effects have to be judged again."""
-        changed = {"p_adjusted": adjust(self.p_value), "smooth_adjusted": np.full(len(self), np.nan)}
+        """Fill in the adjusted p-values, also of other tests; those beside other effects have to be judged again."""
+        unknown = np.full(len(self), np.nan)
+        changed = {"p_adjusted": adjust(self.p_value), "smooth_adjusted": unknown, "beside_adjusted": unknown}
         for name in ("robust", "other"):
             if (log_p := getattr(self, f"{name}_log_p")) is not None:
                 if name == "robust" and self.words.needs_robust:
@@ -255,6 +270,10 @@ class TupleTests:
     @property
     def p_smooth(self) -> FloatArray:
         return np.exp(self.smooth_log_p)
+
+    @property
+    def p_beside(self) -> FloatArray:
+        return np.exp(self.beside_log_p)
 
     @property
     def p_robust(self) -> FloatArray:
@@ -288,6 +307,11 @@ class TupleTests:
         """Say which tuples are significant only because numbers were cut: not so beside their smooth effects."""
         return relevant_mask(self.p_adjusted, level=level) & np.asarray(self.smooth_adjusted >= level)
 
+    def is_explained(self, level: float) -> BoolArray:
+        """Say which tuples are significant, but not so beside the effects of other columns of the table."""
+        others = replace(self, beside_adjusted=np.full(len(self), np.nan))
+        return others.is_significant(level) & np.asarray(self.beside_adjusted >= level)
+
     def is_of_spread(self, level: float) -> BoolArray:
         """Say which tuples are significant only if all cells have one variance, where that may not be assumed."""
         if not self.words.needs_robust or self.robust_adjusted is None:
@@ -296,8 +320,8 @@ class TupleTests:
 
     @property
     def p_decisive(self) -> FloatArray:
-        """The largest of the adjusted p-values that decide: beside smooth effects and with robust variances, too."""
-        both = np.fmax(self.p_adjusted, self.smooth_adjusted)
+        """The largest of the adjusted p-values that decide: beside other effects and with robust variances, too."""
+        both = np.fmax(np.fmax(self.p_adjusted, self.smooth_adjusted), self.beside_adjusted)
         if not self.words.needs_robust or self.robust_adjusted is None:
             return both
         return np.fmax(both, self.robust_adjusted)
@@ -325,12 +349,22 @@ class TupleTests:
 
         `adjust` gets p-values of all significant tuples: those of the search where nothing was cut.
         """
+        return replace(self, smooth_adjusted=self._judged(self.p_smooth, self.p_value, adjust, level))
+
+    def beside_judged(self, adjust: Callable[[FloatArray], FloatArray], level: float) -> Self:
+        """Fill in the adjusted p-values beside the effects of other columns, in the same way."""
+        before = np.fmax(self.p_value, self.p_smooth)
+        return replace(self, beside_adjusted=self._judged(self.p_beside, before, adjust, level))
+
+    def _judged(
+        self, p_again: FloatArray, before: FloatArray, adjust: Callable[[FloatArray], FloatArray], level: float
+    ) -> FloatArray:
         rows = np.flatnonzero(relevant_mask(self.p_adjusted, level=level))
-        again = ~np.isnan(self.smooth_log_p[rows])
+        again = ~np.isnan(p_again[rows])
         adjusted = np.full(len(self), np.nan)
         if again.any():
-            adjusted[rows] = np.where(again, adjust(np.where(again, self.p_smooth[rows], self.p_value[rows])), np.nan)
-        return replace(self, smooth_adjusted=adjusted)
+            adjusted[rows] = np.where(again, adjust(np.where(again, p_again[rows], before[rows])), np.nan)
+        return adjusted
 
     def method_names(self) -> list[str]:
         return [METHODS[number] for number in self.method.tolist()]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
-from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
+from interplay.infer.interaction.tuple_tests import MAX_EXPLAINING, METHODS, SPARSE, TupleTests
 from interplay.infer.number_interaction.cell_moments import CellMoments, ScoredNumbers, cell_moments
 from interplay.infer.number_interaction.effect import (
     Effect,
@@ -131,6 +131,9 @@ def number_tests(
         df_alone=df_alone,
         smooth_log_p=np.full(len(tuples), np.nan),
         smooth_adjusted=np.full(len(tuples), np.nan),
+        beside_log_p=np.full(len(tuples), np.nan),
+        beside_adjusted=np.full(len(tuples), np.nan),
+        explained_by=np.full((len(tuples), MAX_EXPLAINING), -1),
         statistic=tests.f,
         df_residual=tests.df_residual,
         robust_log_p=np.where(is_tested, robust_log_p, np.nan),

@@ -302,6 +302,9 @@ def _why_not(result: Interactions, row: int) -> str:
         return f"explained by {', '.join(printable(name) for name in judged[1])}"
     if result.tested.is_of_cutting(result.asked.level)[row]:
         return "effect of cutting"
+    if result.is_explained[row]:
+        by = result.tested.explained_by[row]
+        return f"explained by {', '.join(printable(name) for name in result.names_of(by))}"
     return "of unequal spread" if result.tested.is_of_spread(result.asked.level)[row] else "not significant"
 
 

@@ -51,6 +51,8 @@ def nearest_words(result: Interactions) -> str:
     only = "an effect of cutting numbers into levels"
     if not n_below:
         n_below, only = int(nearest.is_of_spread(level).sum()), "of cells that differ in their spread, or are small"
+    if not n_below:
+        n_below, only = int(nearest.is_explained(level).sum()), "what the effects of other columns explain"
     if n_below:
         below = (
             f"{n_below} adjusted {'p-value is' if n_below == 1 else 'p-values are'} below the significance level, but"

@@ -234,8 +234,8 @@ def combined_notes(found: Combined) -> list[str]:
     n_cut = int(found.of_cutting.sum())
     if n_cut:
         said.append(
-            f"{n_cut} tuples are only an effect of cutting numbers into levels in a study (p_smooth), and are not "
-            "called significant."
+            f"{n_cut} tuples are only an effect of cutting numbers into levels in a study (p_smooth), or explained by "
+            "other columns there (p_beside), and are not called significant."
         )
     if found.provenance.get("selected_in"):
         said.append(

@@ -39,7 +39,7 @@ def headline(found: Interactions) -> str:
         return f"{of_relevant} ({judged}, for all {found.n_tests:,} {tuples})"
     whole = f"{part}{n_significant} of {found.n_tests:,} {tuples} {have} an interaction ({judged})"
     if found.record.doubt:
-        n_below = int(found.tested.is_significant(s.level).sum())
+        n_below = int((found.tested.is_significant(s.level) | found.is_explained).sum())
         none = f"none of {found.n_tests:,} {tuples} is called an interaction, although {n_below} have {judged}"
         whole = f"{part}{none}: {found.record.doubt}"
     n_untested = found.record.untested
@@ -94,6 +94,7 @@ def notes(found: Interactions) -> list[str]:
         _on_scales(found),
         _on_cuts(found),
         _on_one_scale(found),
+        _on_explained(found),
         *_on_sites(found),
     ]
     return [note for note in candidates if note]
@@ -185,6 +186,25 @@ def _on_cuts(found: Interactions) -> str:
     )
 
 
+def _on_explained(found: Interactions) -> str:
+    rows = np.flatnonzero(found.is_explained)
+    if not len(rows):
+        return ""
+    columns = np.unique((found.tested if found.first is None else found.first).explained_by[rows])
+    names = [printable(name) for name in found.names_of(columns)]
+    named = ", ".join(names[:_NAMED]) + f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+    n_found = len(rows) + int(found.is_significant.sum())
+    return (
+        f"{len(rows)} of {n_found} tuples with a significant interaction {_are(len(rows))} explained by the effects of "
+        f"other columns of the table ({named}; explained_by) and not called significant: members are correlated with "
+        "these, and beside them the interaction is not significant (p_beside)."
+    )
+
+
+#: Columns that a note names.
+_NAMED = 5
+
+
 def _on_sites(found: Interactions) -> list[str]:
     """Say what a search over sites cannot do: counts that were withheld, numbers that were cut."""
     sites = found.record.sites
@@ -252,6 +272,7 @@ def _shown_rows(found: Interactions) -> pd.DataFrame:
     beside = () if found.is_permuted else found.words.shown_beside
     smooth = ["p_smooth"] if np.isfinite(found.tested.smooth_log_p).any() else []
     way = [] if found.tested.way is None else ["found"]
+    smooth += ["p_beside"] if found.is_explained.any() else []
     test = [*way, found.words.statistic, "df", "p_value", "p_adjusted", *smooth, "method"]
     columns = ["members", *test, *beside, *effect, *first]
     rows = found.table.head(words.ROWS_SHOWN)

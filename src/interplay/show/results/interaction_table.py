@@ -35,6 +35,7 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
         "p_value": tested.p_value,
         "p_adjusted": tested.p_adjusted,
         **_smooth_columns(result),
+        **_beside_columns(result),
         "significant": result.is_significant,
         "method": tested.method_names(),
         # From permutations, columns that take samples as independent are left out.
@@ -90,9 +91,28 @@ def _cell_effects(tested: TupleTests) -> dict[str, Any]:
 def _verdicts(result: Interactions) -> dict[str, Any]:
     """Return the verdicts of tagging on tuples, or on the leads that they join; none on tuples without a lead."""
     if result.tagged is None:
-        return {}
+        was_tested = not np.isnan(result.tested.beside_log_p).all() or result.is_explained.any()
+        return {"explained_by": _explained_by(result)} if was_tested else {}
     found = [result.tagged.verdict_of(row) or (None, []) for row in range(len(result))]
-    return {"verdict": [verdict for verdict, _ in found], "explained_by": [tuple(by) for _, by in found]}
+    explained = [tuple(by) or beside for (_, by), beside in zip(found, _explained_by(result), strict=True)]
+    return {"verdict": [verdict for verdict, _ in found], "explained_by": explained}
+
+
+def _explained_by(result: Interactions) -> list[tuple[str, ...]]:
+    """Return the columns of the table whose effects explain each tuple."""
+    tested = result.tested if result.first is None else result.first
+    return [
+        result.names_of(by) if is_explained else ()
+        for by, is_explained in zip(tested.explained_by, result.is_explained.tolist(), strict=True)
+    ]
+
+
+def _beside_columns(result: Interactions) -> dict[str, Any]:
+    """Return the tests beside the effects of other columns, where there are any."""
+    tested = result.tested
+    if np.isnan(tested.beside_log_p).all():
+        return {}
+    return {"p_beside": tested.p_beside, "p_beside_adjusted": tested.beside_adjusted}
 
 
 def _smooth_columns(result: Interactions) -> dict[str, Any]:

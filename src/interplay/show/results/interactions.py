@@ -166,13 +166,15 @@ class Interactions(Result):
     def is_significant(self) -> BoolArray:
         """Which of the listed tuples have an adjusted p-value below the significance level.
 
-        Of cut numbers, beside smooth effects of the numbers as well. Tuples that another column explains
-        (`with_tagging`) are not significant. None is where tests of tuples taken at random are inflated, or where
+        Of cut numbers, beside smooth effects of the numbers as well. Tuples that other columns explain, here or by
+        `with_tagging`, are not significant. None is where tests of tuples taken at random are inflated, or where
         samples are known to be relatives: ``.provenance["doubt"]`` says why, and what to give.
         """
         if self.record.doubt:
             return np.zeros(len(self), dtype=bool)
         significant = self.tested.is_significant(self.asked.level)
+        if self.first is not None:  # what a column explains, it explains in new samples too
+            significant &= ~self.is_explained
         return significant if self.tagged is None else significant & ~self.tagged.is_explained
 
     def claims(self) -> Claims:
@@ -188,6 +190,11 @@ class Interactions(Result):
     def adjust_all(self, p_value: FloatArray, n_tests: int) -> FloatArray:
         """Adjust the p-values of tuples of several searches for all tuples of these."""
         return adjust_listed(p_value, str(self.asked.p_adjust), n_tests=n_tests)
+
+    @property
+    def is_explained(self) -> BoolArray:
+        """Which of the listed tuples are significant, but not beside the effects of other columns of the table."""
+        return (self.tested if self.first is None else self.first).is_explained(self.asked.level)
 
     @property
     def significant(self) -> list[tuple[str, ...]]:
@@ -228,6 +235,11 @@ class Interactions(Result):
         Where numbers were cut into levels: p_smooth is the p-value of a significant tuple beside smooth effects of the
         numbers themselves (natural splines), p_smooth_adjusted the same adjusted for all tuples, and holds_smooth says
         whether it is significant. A tuple that does not hold is an effect of cutting, and not significant.
+
+        Where members are correlated with columns that have effects of their own: p_beside is the p-value of a
+        significant tuple beside these effects, p_beside_adjusted the same adjusted for all tuples, and explained_by
+        the columns beside which it is not significant. Such a tuple is a stand-in for causes in the table, listed and
+        not significant.
 
         With groups, method is "permutations". p_value is the share of permutations of whole groups in which χ² ranks
         the tuple itself as high, and p_adjusted the share in which it ranks any tuple as high. chi2 and df only

@@ -6,13 +6,14 @@ Neighbours are the columns within a window of positions around a member, or the 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.data.models.linear import bent_columns
 from interplay.data.study.positions import NOWHERE, Positions
 from interplay.data.study.table import Table
 from interplay.infer.linkage import linkage_rows, scaled_rows, squared_associations
@@ -33,6 +34,9 @@ _MAX_RANGE = 4
 
 #: The most frequent levels of a label have an effect of their own, the others one together.
 _MAX_LEVELS = 8
+
+#: Powers of ranks: effects that rise, bend and turn. Dosages and grades have two.
+_MAX_POWERS = 4
 
 #: A column explains the correlation of two members if it has at least this r² with both, and their partial correlation
 #: given the column, times the root of the number of samples, is smaller than this.
@@ -91,6 +95,17 @@ class ColumnPool:
                     self._kept.add(some, _effect_rows(table, some - start))
             return self._kept.of(numbers)
 
+    def smooth(self, number: int, n_informative: int) -> FloatArray:
+        """Return the columns of an effect of any shape, (n_samples, n): of a number bent lines, of a label levels."""
+        which = int(np.searchsorted(self.starts, number, side="right")) - 1
+        table, place = self.tables[which], np.array([number - self.starts[which]])
+        if table.is_label[place[0]]:
+            return np.asarray(_effect_rows(table, place)[0].T, dtype=np.float64)
+        values = table.columns(place)[0].astype(np.float64)
+        columns = bent_columns(values, n_informative)
+        is_missing = np.isnan(values)
+        return np.column_stack([columns, is_missing]) if is_missing.any() else columns
+
     def blocks(self) -> Iterator[tuple[int, Rows, IntArray, Positions | None]]:
         """Yield the columns block by block: number of the first, rows of their linkage, positions."""
         for table, start, where in zip(self.tables, self.starts, self.positions, strict=False):
@@ -105,7 +120,7 @@ class _KeptRows:
 
     def __init__(self, pool: ColumnPool, *, at_least: IntArray) -> None:
         labels = np.concatenate([table.is_label for table in pool.tables])
-        self._size: IntArray = np.where(labels, _MAX_LEVELS, 2)  # at most
+        self._size: IntArray = np.where(labels, _MAX_LEVELS, _MAX_POWERS)  # at most
         self._start = np.full(len(labels), -1, dtype=np.int64)
         most = min(_MAX_KEPT_BYTES // (4 * max(pool.n_samples, 1)), int(self._size.sum()))
         n_rows = max(most, int(self._size[at_least].sum()))
@@ -146,6 +161,7 @@ def find_neighbours(
     *,
     window: float | None,
     n_most: int,
+    strength_of: Callable[[IntArray], FloatArray] | None = None,
 ) -> list[IntArray]:
     """Return the neighbours of each tuple, as numbers in the pool, most correlated first.
 
@@ -161,6 +177,8 @@ def find_neighbours(
         Of the members.
     window : float, optional
         Greatest distance of a neighbour from a member, on one chromosome.
+    strength_of : callable, optional
+        Of columns by their numbers: the strongest of the correlated ones are returned, in place of the most correlated.
     """
     n = len(tuples)
     best = np.full((n, n_most), -1.0, dtype=np.float32)
@@ -173,8 +191,14 @@ def find_neighbours(
             r2 = np.where(_are_near(places, where, len(numbers), window), np.maximum(r2, 0.0), -1.0)
         else:
             r2 = np.where(r2 >= least, r2, -1.0)
+        of_block = None
+        if strength_of is not None and len(linked := np.flatnonzero(r2.max(axis=0, initial=-1.0) >= 0)):
+            of_block = np.full(len(numbers), -1.0)
+            of_block[linked] = strength_of(numbers[linked])
         for row, some in enumerate(tuples):
             strength = r2[some].max(axis=0)
+            if of_block is not None:
+                strength = np.where(strength >= 0, of_block, -1.0)
             strength[np.isin(numbers, members[some])] = -1.0
             found = np.flatnonzero(strength > best[row, -1])
             if not len(found):
@@ -226,7 +250,7 @@ def _need_ranks(table: Table, some: IntArray) -> BoolArray:
 
 
 def _effect_rows(table: Table, some: IntArray) -> list[Rows]:
-    """Return the columns of effects of columns: the values or ranks and their squares, or the levels of labels."""
+    """Return the columns of effects of columns: values and squares, four powers of ranks, or levels of labels."""
     if not len(some):
         return []
     values = table.columns(some)
@@ -239,9 +263,16 @@ def _effect_rows(table: Table, some: IntArray) -> list[Rows]:
     is_missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
     squares = scaled_rows(np.where(is_missing, np.nan, linear**2), False)
     return [
-        _level_effects(values[i]) if is_label[i] else np.stack([linear[i], squares[i]]).astype(np.float32)
+        _level_effects(values[i])
+        if is_label[i]
+        else np.stack([linear[i], squares[i], *(_higher_powers(linear[i]) if ranked[i] else ())]).astype(np.float32)
         for i in range(len(some))
     ]
+
+
+def _higher_powers(linear: FloatArray) -> list[FloatArray]:
+    squares = linear * linear
+    return list(scaled_rows(np.stack([squares * linear, squares * squares]), False))
 
 
 def _level_effects(values: npt.NDArray[np.generic]) -> Rows:

@@ -90,7 +90,7 @@ def tag(
         raise ValueError("window needs the positions of the variables: give positions, or leave window out")
     window = DEFAULT_WINDOW if window is None and data.positions is not None else window
     pool = _pool_of(data, dense)
-    significant = np.flatnonzero(found.is_significant)
+    significant = np.flatnonzero(found.is_significant | found.is_explained)
     lead_of = _leads(found, significant, r2, X, positions)
     rows = np.unique(lead_of[lead_of >= 0])
     tagger = _Tagger(found, data, pool, rows, window=window, n_most=n_most, complete=complete)
