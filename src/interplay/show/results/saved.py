@@ -35,7 +35,7 @@ from interplay.show.results.variants import Variants
 
 _SELECTION = FileFormat(
     name="selection",
-    version=8,
+    version=9,
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TupleTests, VariableCuts,
@@ -49,7 +49,7 @@ _SELECTION = FileFormat(
 )  # fmt: skip
 _INTERACTIONS = FileFormat(
     name="interactions",
-    version=5,
+    version=6,
     root=Interactions,
     types=(
         TupleTests,
