@@ -35,6 +35,24 @@ AREA = Area(
         refused("too many", lambda: gains(y=np.r_[Y, 0]), "^y must have one value per sample of X: 61 values"),
         refused("a row instead of a column", lambda: gains(y=Y[None]), "^y must be one column, not 60"),
         refused("two columns", lambda: gains(y=np.c_[Y, Y]), "^y must be one column, not 2"),
+        refused(
+            "one-hot columns, as a dataframe",
+            lambda: selected(y=pd.DataFrame({"no": 1 - Y, "yes": Y})),
+            "^y has one-hot columns: give the classes in one column",
+        ),
+        refused(
+            "time and event, as a dataframe",
+            lambda: selected(y=pd.DataFrame({"time": np.arange(60.0), "event": Y})),
+            "^y has the columns 'time' and 'event', which look like a time and its event",
+        ),
+        refused(
+            "several outcomes of which one is constant",
+            lambda: selected(y=pd.DataFrame({"a": np.arange(60.0) ** 2, "b": np.ones(60)})),
+            "^y has one class only.*trait 'b'",
+        ),
+        refused(
+            "names of which one is no column", lambda: selected(FRAME, ["v0", "ill"]), "^y.* names 'ill', which is"
+        ),
         refused("three dimensions", lambda: gains(y=Y[:, None, None]), "^y must be one-dimensional"),
         refused("lists of different lengths", lambda: gains(y=[[1], [1, 2]] * 30), "^y must be one-dimensional"),
         refused("one class", lambda: gains(y=np.zeros(60)), "^y has one class only"),

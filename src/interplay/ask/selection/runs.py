@@ -20,7 +20,6 @@ from interplay.base.progress import Progress, check_progress, part
 from interplay.data.codes.coded import CodedComparison, CodedStudy, SharedCodes, coder_for
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.contrast import contrast_table
-from interplay.data.codes.rank_scores import RankScores
 from interplay.data.codes.survey import warn_of_empty
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import ScoreTarget
@@ -297,13 +296,13 @@ def _inflation(comparison: Comparison, settings: SelectionSettings, contrast: Co
 
 def _score_tests(coded: CodedComparison, settings: SelectionSettings) -> ScoreTests:
     comparison = coded.comparison
-    strata = None if comparison.strata is None else comparison.strata.codes
     assert settings.all_dimensions is not None
     assert settings.arms is not None
+    scores, *contrast = coded.rank_scores()
     return run_score_tests(
-        RankScores(coded.coder, strata),
+        scores,
         comparison.outcome,
         names={test.name for test in tests_of(settings.all_dimensions, settings.arms, of_numbers=False)},
-        contrast=None if coded.contrast is None else RankScores(coded.contrast, strata),
+        contrast=contrast[0] if contrast else None,
         model=comparison.model,
     )

@@ -14,6 +14,7 @@ from interplay.base.checks import naming_argument
 from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coder import Coder, Discrete, make_coder
 from interplay.data.codes.planes import MappedWords, make_bit_planes
+from interplay.data.codes.rank_scores import RankScores
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import Target
 from interplay.data.study.table import Table
@@ -87,6 +88,7 @@ class CodedComparison:
         self._keep_in: Callable[[bytes], MappedWords] | None = None
         self._planes: dict[int, BitPlanes] = {}
         self._codes: dict[int, list[CodeBlocks]] = {}
+        self._ranks: list[RankScores] = []
 
     @cached_property
     def coder(self) -> Coder:
@@ -98,7 +100,7 @@ class CodedComparison:
         known = self.coder
         other = CodedComparison(comparison, lambda: known)
         other.contrast, other.contrast_sources, other._codes = self.contrast, self.contrast_sources, self._codes
-        other.keeps_codes = self.keeps_codes
+        other.keeps_codes, other._ranks = self.keeps_codes, self._ranks
         return other
 
     def add_contrast(
@@ -174,6 +176,17 @@ class CodedComparison:
                 return self._pack(parts, outcome)
             self._codes[d] = [_in_memory(part, self.coder.n_jobs) for part in parts]
         return self._pack(self._codes[d], outcome)
+
+    def rank_scores(self) -> list[RankScores]:
+        """Return the rank scores of the variables and of the contrast variables, where there are any."""
+        if self._ranks:
+            return self._ranks
+        strata = None if self.comparison.strata is None else self.comparison.strata.codes
+        coders = [self.coder] if self.contrast is None else [self.coder, self.contrast]
+        found = [RankScores(coder, strata) for coder in coders]
+        if self.keeps_codes:
+            self._ranks += found
+        return found
 
     def cells(self, d: int, members: IntArray) -> IntArray:
         """Return the number of each sample's cell in a tuple, (n_samples,): cells that have samples, from 0."""
