@@ -1,4 +1,4 @@
-"""Files of cells and genes: 10x Genomics, MuData, GCT."""
+"""Files of cells and genes: 10x Genomics, MuData, GCT, series matrices of GEO, labels of columns."""
 
 from __future__ import annotations
 
@@ -26,6 +26,18 @@ def gct(*, cut: int | None = None, version: str = "#1.3") -> interplay.MaxGains:
     lines += ["\t".join([name, *map(repr, map(float, FRAME[name]))]) for name in FRAME]
     Path("a.gct").write_bytes(("\n".join(lines) + "\n").encode()[:cut])
     return gains(*read_data("a.gct", target="y"))
+
+
+def series_matrix(*, ends: bool = True, value: str | None = None, labels: str | None = None) -> interplay.MaxGains:
+    """Write a series matrix, read it and search it; with a file of labels."""
+    rows = [[name, *map(repr, map(float, FRAME[name]))] for name in FRAME]
+    rows[1][2] = rows[1][2] if value is None else value
+    lines = ['!Series_title\t"a"', "\t".join(["!Sample_characteristics_ch1", *(f"y: {one}" for one in Y)])]
+    lines += ["!series_matrix_table_begin", "\t".join(["ID_REF", *CELLS]), *map("\t".join, rows)]
+    Path("a.txt").write_text("\n".join([*lines, *["!series_matrix_table_end"] * ends, ""]))
+    if labels is not None:
+        Path("labels.csv").write_text(labels)
+    return gains(*read_data("a.txt", target="y", labels=None if labels is None else "labels.csv"))
 
 
 def h5mu(*, cut: int | None = None, **options: Any) -> interplay.MaxGains:
@@ -59,6 +71,13 @@ AREA = Area(
         refused("a .gct that is text", lambda: text("a.gct"), "^'a.gct' is not a GCT file: its first line is 'a,b'"),
         refused("a .gct of another version", lambda: gct(version="#2.0"), "^'a.gct' is not a GCT file"),
         refused("a .gct without its last lines", lambda: gct(cut=2500), "^'a.gct'"),
+        same("a series matrix of GEO", series_matrix, "the table", gains),
+        refused("one cut short", lambda: series_matrix(ends=False), "^'a.txt' ends without !series_matrix_table_end"),
+        refused("one with a word among the values", lambda: series_matrix(value="high"), "line 6.*'high'"),
+        same("labels of some columns", lambda: series_matrix(labels="a,b\nx,y\n"), "the table", gains),
+        refused(
+            "`labels` of one column", lambda: series_matrix(labels="a\nx\n"), "^'labels.csv' must have two columns"
+        ),
         same("a modality of an .h5mu", lambda: h5mu(modality="rna"), "the table", gains),
         refused("an .h5mu with two modalities", h5mu, "^'a.h5mu' has several modalities: name one of 'atac', 'rna'"),
         refused(
