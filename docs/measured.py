@@ -11,7 +11,7 @@ def make_performance_page(*_) -> None:
     GENERATED.mkdir(exist_ok=True)
     comparison = json.loads((RESULTS / "compare_mdfs.json").read_text())
     (GENERATED / "compare_mdfs.md").write_text(_comparison_table(comparison))
-    _draw_comparison(comparison["rows"], GENERATED / "compare_mdfs.png")
+    (GENERATED / "whole_calls.md").write_text(_whole_calls(json.loads((RESULTS / "whole_calls.json").read_text())))
     (GENERATED / "wide_2d.md").write_text(_wide_table(json.loads((RESULTS / "wide_2d.json").read_text())))
 
 
@@ -44,22 +44,17 @@ def _wide_table(result: dict) -> str:
     )
 
 
-def _draw_comparison(rows: list[dict], path: Path) -> None:
-    import matplotlib.pyplot as plt
-
-    rows = sorted((row for row in rows if row["levels"] == 2), key=lambda row: row["dimensions"])
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-    for level in sorted({row["simd_level"] for row in rows}):
-        chosen = [row for row in rows if row["simd_level"] == level]
-        k = [row["dimensions"] for row in chosen]
-        axes[0].plot(k, [row["interplay_tuples_per_second"] for row in chosen], "o-", label=f"interplay, {level}")
-        axes[1].plot(k, [row["ratio"] for row in chosen], "o-", label=level)
-    rival = [row["interplay_tuples_per_second"] * row["interplay_seconds"] / row["mdfs_seconds"] for row in chosen]
-    axes[0].plot(k, rival, "s--", color="0.5", label="mdfs 1.5.2")
-    axes[0].set(yscale="log", xlabel="dimensions", ylabel="tuples per second, one core", xticks=k)
-    axes[1].set(xlabel="dimensions", ylabel="times faster than mdfs", xticks=k, ylim=(0, None))
-    for ax in axes:
-        ax.legend(frameon=False)
-        ax.grid(alpha=0.3)
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
+def _whole_calls(result: dict) -> str:
+    machine = result["machine"]
+    lines = [
+        f"{machine['processor']}, commit {machine['commit']}:",
+        "",
+        "| call | seconds | search | after | before |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for row in result["rows"]:
+        base = row["base"]
+        # What the older version refused, or did not end, has no number.
+        before = f"{base['total']:.2f}" if "total" in base else base["error"] if "more" in base["error"] else "refused"
+        lines.append(f"| {row['call']} | {row['total']:.2f} | {row['engine']:.2f} | {row['after']:.2f} | {before} |")
+    return "\n".join(lines) + "\n"
