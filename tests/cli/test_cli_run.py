@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -432,3 +433,24 @@ def test_where_interrupts_are_ignored_a_run_is_as_ever(data: Path) -> None:
     done = subprocess.run([*ignoring, *options], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == in_shell(*options).stdout
+
+
+def test_best_names_what_a_model_should_get(command, data: Path) -> None:
+    options = ["run", data, "--target", "outcome", "-k", 2, "--seed", 1]
+    done = command(*options, "--best", 4, "--save", "run.interplay", "--out", "table.csv", "--report", "report.html")
+    assert done.code == 0
+    table = pd.read_csv("table.csv")
+    in_order = table[table["best"] > 0].sort_values("best")["variable"].tolist()
+    found = interplay.load("run.interplay")
+    assert in_order == found.best(4)
+    assert set(in_order[:2]) == {"g3", "g12"}
+    line = f"Best 4 for a model, 2 of them relevant: {', '.join(in_order)}."
+    assert line in found.summary()
+    assert line in Path("report.html").read_text(encoding="utf-8")
+    assert "--best 4" in found.provenance["source"]["command"]
+    done = command(*options, "--best", "auto")
+    assert re.search(r"Best 2 for a model, 2 of them relevant: g\d+, g\d+\. So many explain \d+% of the outc", done.out)
+    assert "--best must be" in command(*options, "--best", 0).error_line
+    assert "neither a whole number nor 'auto'" in command(*options, "--best", "few").error_line
+    refused = command(*options, "--best", 3, "--shard", "1/2", "--save", "part")
+    assert "--best needs the whole result: ask the merged one" in refused.error_line

@@ -36,7 +36,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "p-values, and what is listed": (
         "level", "p_adjust", "max_p", "top", "n_contrast", "fit", "permutations", "n_permutations", "redundancy",
-        "reference", "clump", "stability", "holdout", "tagging", "window", "dense",
+        "reference", "clump", "best", "stability", "holdout", "tagging", "window", "dense",
     ),
     "Results": ("report", "out", "format_", "save", "sumstats", "quiet"),
     "How it is run": (),

@@ -9,15 +9,16 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.core import ParameterSource
 
 from interplay.ask.cli.config import record_command, use_config
 from interplay.ask.cli.errors import ClosedStdout, NotWrittenError, writing
-from interplay.ask.cli.options import option
+from interplay.ask.cli.options import NumberOrAuto, option
 from interplay.ask.cli.words import summary_in_options
+from interplay.base.checks import check_int
 from interplay.files.whole_file import check_writable, whole_file
 from interplay.infer.linkage import DEFAULT_R2, FLOOR
 from interplay.show.results.leads import check_r2
@@ -45,6 +46,11 @@ CLUMP_OPTION = option(
     "--clump", type=float, default=DEFAULT_R2, metavar="R2",
     help="Take finds whose members have at least this r² with those of a stronger one as one signal, in summary, "
     "report and network.",
+)  # fmt: skip
+BEST_OPTION = option(
+    "--best", type=NumberOrAuto(), metavar="N|auto",
+    help="Also name the N variables that a model should get, significant or not, in summary, report and the column "
+    "best of the table.  auto: as many as predict best, by repeating the search in parts of the samples.",
 )  # fmt: skip
 QUIET_OPTION = option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
 #: Options of commands that run a search.
@@ -81,6 +87,8 @@ class Outputs:
     clump : float or None
         The r² of --clump.
     sumstats : str or None
+    best : int, "auto" or None
+        How many variables for a model are named.
     """
 
     out: str | None
@@ -91,6 +99,7 @@ class Outputs:
     config_out: str | None
     clump: float | None = None
     sumstats: str | None = None
+    best: int | str | None = None
 
     @classmethod
     def taken_from(cls, values: dict[str, Any]) -> Outputs:
@@ -109,6 +118,8 @@ class Outputs:
             )
         if self.clump is not None:
             check_r2(self.clump, FLOOR, name="--clump")
+        if isinstance(self.best, int):
+            check_int("--best", self.best, low=1)
         if shard is not None:
             self._check_shard(shard)
         files = {
@@ -135,6 +146,8 @@ class Outputs:
             raise click.UsageError("--shard computes a part of a result: name a file for it with --save")
         not_yet = {"out": self.out, "format": self.format_, "report": self.report, "write-config": self.config_out}
         not_yet |= {"sumstats": self.sumstats}
+        if self.best is not None:
+            raise click.UsageError("--best needs the whole result: ask the merged one, interplay.load(FILE).best(N)")
         for name, value in not_yet.items():
             if value is not None:
                 raise click.UsageError(
@@ -160,6 +173,10 @@ class Outputs:
             from interplay.show.results.combined import Combined
 
             found = found if isinstance(found, Combined) else found.with_clumps(self.clump)
+        if self.best is not None:
+            n_vars = len(found.names)
+            best = self.best if isinstance(self.best, str) else min(self.best, n_vars)
+            found = cast("Selection", found).with_best(best)
         files: dict[str, tuple[str | None, Write]] = {
             "save": (self.save, found.save),
             "out": (None if self.out == "-" else self.out, lambda path: write_table(found.table, path)),

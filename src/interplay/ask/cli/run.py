@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -20,7 +21,7 @@ from interplay.ask.cli.data_options import (
 from interplay.ask.cli.errors import EXIT_CODES, StoppedAfterSearchError, stopped_between_traits
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, select_arguments
-from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
+from interplay.ask.cli.outputs import BEST_OPTION, CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.ask.cli.population_options import PCS_OPTION, names_of_components, with_components
 from interplay.ask.cli.times import TIME_OPTIONS, check_times
 from interplay.readers.data_file import read_data
@@ -37,6 +38,7 @@ from interplay.readers.data_file import read_data
         *SELECT_OPTIONS,
         PCS_OPTION,
         CLUMP_OPTION,
+        BEST_OPTION,
         *SEARCH_OPTIONS,
     ],
 )
@@ -54,6 +56,7 @@ def run(
         "--time": time,
         "--report": outputs.report,
         "--sumstats": outputs.sumstats,
+        "--best": outputs.best,
         "--dry-run": dry_run,
         "--shard": shard,
     }
@@ -104,6 +107,7 @@ def run(
             if stop is None and not isinstance(stopped.partial, Selection):
                 raise
             found, stop = stopped.partial, stop or StoppedAfterSearchError()
+            outputs = replace(outputs, best=None if outputs.best == "auto" else outputs.best)
     outputs.write(found, data=data, dropped=how_to_read["drop"], record=record)
     if stop is not None:
         raise stop

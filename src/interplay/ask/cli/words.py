@@ -32,6 +32,7 @@ _OF_SUMMARIES = {
     r"^\(too wide for this terminal, in \.table: ": "(too wide for this terminal, in the file of --out: ",
     r"top=10 lists ": "--top 10 lists ",
     r" \(replicate\(\) or holdout=\)\.$": " (--holdout).",
+    r": best\(n\) begins with": ": --best N begins with",
     r"(?:;|:) clumps\(\) lists them\.$": ".",
 }
 

@@ -54,6 +54,7 @@ def make_best_order(found: Selection, data: SearchedSelection) -> BestOrder:
             {row: [place[u] for u in members] for row, members in in_tuple_only.items()},
             _MAX_ORDERED,
             n_vars=len(found.names),
+            level=found.asked.level,
         )
     return BestOrder(read[order.variable], order.unit, order.turn)
 

@@ -24,7 +24,7 @@ from interplay.show.report.search_words import (
     sizes_of_strata,
 )
 from interplay.show.results.selection_summary import stability_sentence
-from interplay.show.results.shown_variables import short_list_lines
+from interplay.show.results.shown_variables import best_lines, short_list_lines
 
 if TYPE_CHECKING:
     from interplay.show.results.selection import Selection
@@ -117,6 +117,7 @@ def summary_sentences(selection: Selection) -> list[str]:
         found += [_found(selection), _synergy(selection), _groups(selection)]
     else:
         found.append(_nothing_found(selection))
+    found += best_lines(selection)
     found += study_words.model_sentences(selection)
     found += [f"{stability_sentence(selection)}."] if selection.stability is not None else []
     return [sentence for sentence in (*found, _cautions(selection), _null(selection), _errors(selection)) if sentence]

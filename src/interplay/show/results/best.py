@@ -62,7 +62,8 @@ class Best(list[str]):
     def table(self) -> pd.DataFrame:
         """One row for each: rank, variable, p_adjusted, relevant, found, came_with, for_class.
 
-        `came_with` has the other members of the tuple that it came in with, and `for_class` the class in whose turn.
+        `came_with` has the other members of the tuple that it came in with, and `for_class` the class that would have
+        had no variable without it.
         """
         import pandas as pd
 

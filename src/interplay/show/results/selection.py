@@ -693,9 +693,9 @@ class Selection(Result):
         """Return the n variables that a model should get, significant or not, the best first.
 
         Each adds most to those before it: its relevance, over all that the search found out, is divided by its likeness
-        to the variables before it. Two variables that matter only together come in one after the other. With several
-        classes, variables of each class against the rest take turns. The first 100 are ordered so; others follow by
-        their p-values, as all do where parts were merged without X. The short list is what can be proved.
+        to the variables before it. Two variables that matter only together come in one after the other. No class is
+        left without a variable, where one is significant for it. The first 100 are ordered so; others follow by their
+        p-values, as all do where parts were merged without X. The short list is what can be proved.
 
         Parameters
         ----------
@@ -708,7 +708,8 @@ class Selection(Result):
         -------
         Best
             A list of names, with ``.table``: rank, variable, p_adjusted, relevant, found, the tuple with which it came
-            in, and the class in whose turn. Its ``.curve`` is what so many variables explain, by cross-fitting.
+            in, and the class that would have had none. Its ``.curve`` is what so many variables explain, by
+            cross-fitting.
 
         Examples
         --------
@@ -746,6 +747,8 @@ class Selection(Result):
 
     def with_best(self, n: int | str) -> Selection:
         """Return the same result with the n best variables for a model in summary, table and report.
+
+        The column best of the table has their ranks, and 0 of the others.
 
         Parameters
         ----------

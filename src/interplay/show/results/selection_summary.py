@@ -10,7 +10,7 @@ from interplay.base.text import printable
 from interplay.infer.linkage import DEFAULT_R2, clump_tuples
 from interplay.infer.null_fit import note_on_sparse_tuples
 from interplay.show.results import summary_words as words
-from interplay.show.results.shown_variables import short_list_lines, shown_variables
+from interplay.show.results.shown_variables import best_lines, short_list_lines, shown_variables
 
 if TYPE_CHECKING:
     from interplay.show.results.selection import Selection
@@ -29,6 +29,7 @@ def summary_text(selection: Selection) -> str:
             *[f"Note: {note}" for note in (selection.record.outcome.note, selection.record.rows) if note],
             *_relevant_variables(selection),
             *short_list_lines(selection),
+            *best_lines(selection),
             *_on_clumps(selection),
             *_model_in_words(selection),
             *_stability_in_words(selection),

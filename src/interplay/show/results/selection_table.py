@@ -46,6 +46,10 @@ def selection_table(selection: Selection) -> pd.DataFrame:
     }
     columns |= (selection.effects or VariableEffects.of([], [])).columns(len(selection.names))
     columns |= _short_list(selection)
+    if selection.n_best:
+        ranks = np.zeros(len(selection.names), dtype=np.int64)
+        ranks[selection.best(selection.n_best).numbers] = np.arange(1, selection.n_best + 1)
+        columns["best"] = ranks
     if selection.tests:
         columns["found"] = selection.found
         columns |= {f"p_{arm.replace(' ', '_')}": selection.p_of_arm(arm) for arm in selection.arms}

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: Names of the short list that a line has.
 _LISTED = 12
 
+#: Names of the order for models that a line begins with.
+_FIRST_OF_BEST = 5
+
 #: Columns of the first answer, beside the name.
 SIZE, SURE, PARTNERS = "direction and size", "how sure", "works with"
 
@@ -133,7 +136,28 @@ def short_list_lines(selection: Selection) -> list[str]:
     if not names:
         return [redundant]
     listed = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
-    return [redundant, f"Short list, each relevant given the others: {listed}."]
+    return [redundant, f"Short list, each relevant given the others: {listed}.{_for_a_model(selection)}"]
+
+
+def _for_a_model(selection: Selection) -> str:
+    """Say what a model may use beside the short list, where no number of variables was asked for."""
+    if selection.n_best or selection.ordered is None:
+        return ""
+    first = ", ".join(printable(name) for name in selection.best(min(_FIRST_OF_BEST, len(selection.names))))
+    return f" That is what can be proved; a model may use more: best(n) begins with {first}."
+
+
+def best_lines(selection: Selection) -> list[str]:
+    """Return a line on the best variables for a model, where a number of them was asked for."""
+    if not selection.n_best:
+        return []
+    best = selection.best(selection.n_best)
+    curve = ""
+    if selection.curve is not None and selection.n_best in selection.curve.n:
+        explained = float(selection.curve.explained[selection.curve.n == selection.n_best][0])
+        curve = f" So many explain {max(explained, 0.0):.0%} of the outcome in samples that had no part in the choice."
+    names = ", ".join(map(printable, best))
+    return [f"Best {len(best)} for a model, {best.n_relevant} of them relevant: {names}.{curve}"]
 
 
 def effect_in_words(effects: VariableEffects, row: int) -> str:
