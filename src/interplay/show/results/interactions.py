@@ -436,8 +436,8 @@ class Interactions(Result):
         y : (n_samples,) array-like, or str
             Their outcome, or the name of its column; (time, event) where the tuples were found with times.
         window : float, optional
-            Neighbours are the columns up to this distance from a member, on its chromosome; 1,000,000 where positions
-            are known. Without positions, neighbours are the columns that are most correlated with a member.
+            Neighbours are the columns up to this distance from a member, on its chromosome (1,000,000 where positions
+            are known), and the columns that are most correlated with a member, anywhere.
         positions : array-like, dict or table, optional
             Of the variables, as in `interactions`; a .bed file has its own.
         dense : table-like or path, optional

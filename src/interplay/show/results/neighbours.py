@@ -1,6 +1,6 @@
 """Leads, and the tables that their samples have → the neighbours of each lead, as columns of their effects.
 
-Neighbours are the columns within a window of positions around a member, or the columns most correlated with one.
+Neighbours are the columns within a window of positions around a member, and the columns most correlated with one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ _BLOCK = 2000
 #: Without positions, neighbours have at least this r² with a member, and a correlation beyond chance.
 _LEAST_R2 = 0.01
 TYPED_CHI2 = 10.8  # χ² of one degree of freedom, p = 0.001
+
+#: Beyond the window, a neighbour's correlation with a member has a p-value below this, divided by all columns.
+_FAR_BELOW = 0.05
 
 #: Columns of effects that are kept at a time, in bytes.
 _MAX_KEPT_BYTES = 1 << 29
@@ -176,21 +179,27 @@ def find_neighbours(
     places : Positions, optional
         Of the members.
     window : float, optional
-        Greatest distance of a neighbour from a member, on one chromosome.
+        Greatest distance of a neighbour from a member, on one chromosome; columns that are correlated with a member, by
+        more than chance would do with any column, are neighbours anywhere.
     strength_of : callable, optional
         Of columns by their numbers: the strongest of the correlated ones are returned, in place of the most correlated.
     """
+    from scipy.special import chdtri
+
     n = len(tuples)
     best = np.full((n, n_most), -1.0, dtype=np.float32)
     which = np.full((n, n_most), -1, dtype=np.int64)
-    least = max(_LEAST_R2, TYPED_CHI2 / pool.n_samples)
+    has_window = window is not None and places is not None
+    # Of all columns of a genome, very many are correlated a little by chance.
+    least_chi2 = max(TYPED_CHI2, float(chdtri(1, _FAR_BELOW / max(pool.starts[-1], 1)))) if has_window else TYPED_CHI2
+    least = max(_LEAST_R2, least_chi2 / pool.n_samples)
     for start, block, starts, where in pool.blocks():
         r2 = squared_associations(rows, first, block, starts)
         numbers = start + np.arange(len(starts) - 1)
+        # Populations and relatives correlate columns of different chromosomes.
+        r2 = np.where(r2 >= least, r2, -1.0)
         if window is not None and places is not None:
-            r2 = np.where(_are_near(places, where, len(numbers), window), np.maximum(r2, 0.0), -1.0)
-        else:
-            r2 = np.where(r2 >= least, r2, -1.0)
+            r2 = np.maximum(r2, np.where(_are_near(places, where, len(numbers), window), 0.0, -1.0))
         of_block = None
         if strength_of is not None and len(linked := np.flatnonzero(r2.max(axis=0, initial=-1.0) >= 0)):
             of_block = np.full(len(numbers), -1.0)
