@@ -45,6 +45,8 @@ def in_options(message: str) -> str:
 
     Examples
     --------
+    >>> in_options("'rare': leave it out (on the command line with --min-class), merge it with another")
+    "'rare': leave it out (--min-class 5), merge it with another"
     >>> in_options("use decision='classes'; dimensions=9 needs at least 9 variables")
     'use --decision classes; --dimensions 9 needs at least 9 variables'
     >>> in_options("column 'a b' of X determines y, leave it out (on the command line with --drop 'a b')")
@@ -60,6 +62,7 @@ def in_options(message: str) -> str:
         typed.append(words)  # values of options stay as they are: a column may be called y
         return f"\0{len(typed) - 1}\0"
 
+    message = message.replace(" (on the command line with --min-class)", f" ({keep('--min-class 5')})")
     message = re.sub(r" \(on the command line with (--drop [^)]*)\)", lambda found: keep(_dropping(found)), message)
     message = re.sub(
         rf"\b({'|'.join(flags)})=({_VALUE})?", lambda found: keep(_given(flags[found[1]], found[2])), message
