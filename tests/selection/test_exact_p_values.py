@@ -155,11 +155,11 @@ def test_a_finished_checkpoint_gives_the_same(tmp_path: Path) -> None:
 def test_the_result_says_where_its_p_values_come_from(tmp_path: Path) -> None:
     X, y, strata = small_data()
     found = interplay.select(X, y, dimensions=1, strata=strata)
-    assert "exact p-values" in found.summary()
+    assert "exact p-values" in found.details()
     assert found.null_fit.summary().startswith("Exact conditional test")
     found.to_html(tmp_path / "report.html")
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "exact conditional test" in report
     assert "conditional test of the gain, given the numbers of samples of each level and class, within strata" in report
     assert found.plot.null_fit().get_title() == "Exact conditional test"
-    assert "exact" not in interplay.select(X, y, dimensions=2, fit="union", strata=strata).summary()
+    assert "exact" not in interplay.select(X, y, dimensions=2, fit="union", strata=strata).details()
