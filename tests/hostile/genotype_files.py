@@ -142,6 +142,38 @@ AREA = Area(
         refused(
             "an argument that no reader has", lambda: read_data("a.csv", maf=1), "^read_data has no argument 'maf'"
         ),
+        refused(
+            "`principal_components` of no genotypes",
+            lambda: interplay.genetics.principal_components([["a", "b"], ["b", "a"], ["a", "a"]], 1),
+            "^X must have two or more columns of genotypes",
+        ),
+        refused(
+            "more components than samples allow",
+            lambda: interplay.genetics.principal_components(STUDY.values.T, 100),
+            "^n must be",
+        ),
+        refused(
+            "`relatives` by dosages",
+            lambda: interplay.genetics.relatives(STUDY.values.T * 0.9),
+            "^kinship is that of genotypes",
+        ),
+        refused(
+            "`relatives(min_kinship=1)`",
+            lambda: interplay.genetics.relatives(STUDY.values.T, min_kinship=1),
+            "^min_kinship must be",
+        ),
+        refused(
+            "`polygenic_offsets` without positions",
+            lambda: interplay.genetics.polygenic_offsets(STUDY.values.T, STUDY.is_ill),
+            "^positions of the variables are not known",
+        ),
+        refused(
+            "`polygenic_offsets` of one chromosome",
+            lambda: interplay.genetics.polygenic_offsets(
+                STUDY.values.T, STUDY.is_ill, positions=[("1", at) for at in STUDY.positions]
+            ),
+            "^X has variants of fewer than two chromosomes",
+        ),
         *(
             same(f"a {ending.replace('.8', '')}", lambda ending=ending: searched(written(ending)), "the .bed", bed)
             for ending in (".pgen", ".8.bgen", ".vcf.gz", ".bcf")
