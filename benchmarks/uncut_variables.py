@@ -66,6 +66,7 @@ def power(n_tables: int, n: int = 300, n_vars: int = 100) -> list[dict[str, Any]
                 found[coding] += ("x0", "x1") in interplay.interactions(X, y, coding=coding, n_jobs=1).significant
         lines.append({"effect": name, "size": size, "tables": n_tables, "n_samples": n, "found": found})
         print(lines[-1], flush=True)
+        _keep("power", lines)
     return lines
 
 
@@ -77,7 +78,7 @@ def additive(n_tables: int, n: int = 500, n_vars: int = 8) -> list[dict[str, Any
         for r in (0.0, 0.5, 0.9):
             for outcome, noise in outcomes:
                 rng = np.random.default_rng(11)
-                false = dict.fromkeys(("levels", "auto"), 0)
+                false = {"auto": 0}
                 for _ in range(n_tables):
                     X = rng.normal(size=(n, n_vars))
                     X[:, 1] = r * X[:, 0] + np.sqrt(1 - r * r) * X[:, 1]
@@ -89,6 +90,7 @@ def additive(n_tables: int, n: int = 500, n_vars: int = 8) -> list[dict[str, Any
                 line = {"effect": name, "r": r, "outcome": outcome, "noise": noise}
                 lines.append({**line, "tables": n_tables, "n_samples": n, "false": false})
                 print(lines[-1], flush=True)
+                _keep("additive", lines)
     return lines
 
 
@@ -122,15 +124,20 @@ def speed() -> list[dict[str, Any]]:
                 seconds[coding].append(round(time.process_time() - begin, 3))
         lines.append({"outcome": name, "seconds": {coding: min(each) for coding, each in seconds.items()}})
         print(lines[-1], flush=True)
+        _keep("speed", lines)
     return lines
+
+
+def _keep(what: str, lines: list[dict[str, Any]]) -> None:
+    """Write the lines that there are: of a run that is stopped, the file says how many tables."""
+    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps({**kept, what: lines}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def main() -> None:
     what, *numbers = sys.argv[1:]
     parts: dict[str, Callable[..., list[dict[str, Any]]]] = {"power": power, "additive": additive, "speed": speed}
-    lines = parts[what](*map(int, numbers))
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps({**kept, what: lines}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    parts[what](*map(int, numbers))
 
 
 if __name__ == "__main__":

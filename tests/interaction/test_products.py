@@ -32,7 +32,7 @@ def outcomes(mean: np.ndarray, seed: int = 1) -> dict[str, Any]:
 
 
 def test_product_of_numbers_is_that_of_plain_loops() -> None:
-    X, y = problem(90, 3)
+    X, y = problem(100, 3)
     z, table = normal_scores(y).tolist(), interplay.interactions(X, y, coding="product", max_p=1).table
     assert len(table) == 3
     for members, f, df in zip(table.members, table.f, table.df_residual, strict=True):
