@@ -267,3 +267,13 @@ class TestTermsAndRules:
         assert ": mean " in number.rules(row=0)[0]
         with pytest.raises(ValueError, match=r"^form must be one of"):
             found.terms("r")
+
+
+def test_the_note_says_whether_features_can_help():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 6))
+    y = (X[:, 1] > 0) ^ (X[:, 4] > 0)
+    noise = np.random.default_rng(1000).random(300) < 0.5
+    assert InteractionFeatures().fit(X, y).note_.startswith("1 of the 1 tuples that are used is significant (adj")
+    assert InteractionFeatures().fit(X, noise).note_.startswith("No tuple interacts (adjusted p < 0.05): there are no")
+    assert "None of the 2 tuples" in InteractionFeatures(min_tuples=2).fit(X, noise).note_
