@@ -12,6 +12,8 @@ def make_performance_page(*_) -> None:
     comparison = json.loads((RESULTS / "compare_mdfs.json").read_text())
     (GENERATED / "compare_mdfs.md").write_text(_comparison_table(comparison))
     (GENERATED / "whole_calls.md").write_text(_whole_calls(json.loads((RESULTS / "whole_calls.json").read_text())))
+    peers = json.loads((RESULTS / "selection_peers.json").read_text())
+    (GENERATED / "selection_peers.md").write_text(_selection_peers(peers))
     (GENERATED / "wide_2d.md").write_text(_wide_table(json.loads((RESULTS / "wide_2d.json").read_text())))
 
 
@@ -57,4 +59,16 @@ def _whole_calls(result: dict) -> str:
         # What the older version refused, or did not end, has no number.
         before = f"{base['total']:.2f}" if "total" in base else base["error"] if "more" in base["error"] else "refused"
         lines.append(f"| {row['call']} | {row['total']:.2f} | {row['engine']:.2f} | {row['after']:.2f} | {before} |")
+    return "\n".join(lines) + "\n"
+
+
+def _selection_peers(result: dict) -> str:
+    tables = list(dict.fromkeys(row["table"] for row in result["rows"]))
+    methods = list(dict.fromkeys(row["method"] for row in result["rows"]))
+    cells = {
+        (row["table"], row["method"]): row.get("error") or f"{row['true']} / {row['false']}, {row['seconds']:.1f} s"
+        for row in result["rows"]
+    }
+    lines = [f"| table | {' | '.join(methods)} |", f"|---|{'---|' * len(methods)}"]
+    lines += [f"| {table} | {' | '.join(cells[table, method] for method in methods)} |" for table in tables]
     return "\n".join(lines) + "\n"
