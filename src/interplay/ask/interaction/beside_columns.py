@@ -20,7 +20,7 @@ from interplay.data.codes.coded import CodedComparison
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.subsets import ColumnSubset
 from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
-from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.interaction.tuple_tests import MAX_BESIDE, TupleTests
 from interplay.infer.linkage import linkage_rows
 from interplay.infer.neighbour_screen import log_p_alone, responses
 from interplay.infer.proxies import MemberEffects, explaining_columns
@@ -47,7 +47,11 @@ def beside_columns(
     *,
     n_threads: int = 1,
 ) -> TupleTests:
-    """Fill in the p-values of some rows beside other columns, and which; members are numbered as in `coded`."""
+    """Fill in the p-values of some rows beside other columns, and which; members are numbered as in `coded`.
+
+    Of very many rows, of the first `MAX_BESIDE`: tuples are in the order of their p-values.
+    """
+    rows = rows[:MAX_BESIDE]
     if not len(rows):
         return tested
     level, discretizations = task.caps.level, task.settings.discretizations

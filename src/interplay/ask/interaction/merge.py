@@ -23,7 +23,7 @@ from interplay.ask.interaction.tests import best_discretizations
 from interplay.base.checks import shown
 from interplay.base.progress import Progress, part
 from interplay.data.codes.tuple_counts import MAX_KEPT
-from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed
+from interplay.infer.interaction.tuple_tests import MAX_BESIDE, TupleTests, adjust_listed
 from interplay.infer.linkage import make_linkage
 from interplay.infer.survival.survival_curves import MAX_TUPLES
 from interplay.search.checkpoint import describe_difference
@@ -109,6 +109,7 @@ def merged_parts(parts: list[Interactions]) -> Interactions:
     # A tuple that is significant only by cutting numbers stays listed, as it does where nothing is merged.
     found = wanted_tuples(replace(inside, smooth_log_p=smooth), caps).smooth_judged(adjust, caps.level)
     is_one = found.is_significant(caps.level)
+    is_one &= np.cumsum(is_one) <= MAX_BESIDE
     by = np.where(is_one[:, np.newaxis], found.explained_by, -1)
     found = found.with_fields(beside_log_p=np.where(is_one, found.beside_log_p, np.nan), explained_by=by)
     found = found.beside_judged(adjust, caps.level)

@@ -33,6 +33,9 @@ _WIDE = ("tuples", "residual_cell", "gain", "gain_alone", "df_alone", "estimate_
 
 #: Columns that explain a tuple, at most.
 MAX_EXPLAINING = 8
+
+#: Tuples that are tested beside other columns at most, those of the smallest p-values: 4 to 7 ms each.
+MAX_BESIDE = 2000
 _WHOLE = (
     "tuples", "discretization", "n_samples", "df", "method", "residual_cell", "residual_stratum", "df_alone",
     "residual_class", "df_residual", "way", "explained_by",

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.base.text import printable, tuples_in_words
 from interplay.infer.interaction.effect import OPPOSITE
-from interplay.infer.interaction.tuple_tests import METHODS, SPARSE
+from interplay.infer.interaction.tuple_tests import MAX_BESIDE, METHODS, SPARSE
 from interplay.infer.number_interaction.cell_moments import BOTH, OTHER_SCALE, UNCLEAR
 from interplay.show.results import summary_words as words
 from interplay.show.results.interaction_table import effects_as_text
@@ -194,10 +194,11 @@ def _on_explained(found: Interactions) -> str:
     names = [printable(name) for name in found.names_of(columns)]
     named = ", ".join(names[:_NAMED]) + f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
     n_found = len(rows) + int(found.is_significant.sum())
+    rest = f" Only the {MAX_BESIDE:,} with the smallest p-values were tested so." if n_found > MAX_BESIDE else ""
     return (
         f"{len(rows)} of {n_found} tuples with a significant interaction {_are(len(rows))} explained by the effects of "
         f"other columns of the table ({named}; explained_by) and not called significant: members are correlated with "
-        "these, and beside them the interaction is not significant (p_beside)."
+        "these, and beside them the interaction is not significant (p_beside)." + rest
     )
 
 
