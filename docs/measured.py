@@ -14,7 +14,58 @@ def make_performance_page(*_) -> None:
     (GENERATED / "whole_calls.md").write_text(_whole_calls(json.loads((RESULTS / "whole_calls.json").read_text())))
     peers = json.loads((RESULTS / "selection_peers.json").read_text())
     (GENERATED / "selection_peers.md").write_text(_selection_peers(peers))
+    (GENERATED / "best_n.md").write_text(_best_n_table(json.loads((RESULTS / "best_n.json").read_text())))
     (GENERATED / "wide_2d.md").write_text(_wide_table(json.loads((RESULTS / "wide_2d.json").read_text())))
+
+
+def _best_n_table(result: dict) -> str:
+    """Mean scores of orders of variables, in hundredths, at 5 / 10 / 20 / 50 variables."""
+    numbers, rows = ("5", "10", "20", "50"), result["rows"]
+    methods, sets = (list(dict.fromkeys(row[name] for row in rows)) for name in ("method", "set"))
+    folds_of = {one: {(row["repeat"], row["fold"]) for row in rows if row["set"] == one} for one in sets}
+
+    def folds(one: str, method: str) -> list[dict]:
+        return [row for row in rows if row["set"] == one and row["method"] == method]
+
+    def mean(one: str, method: str, n: str) -> float | None:
+        scores = [row["scores"][n] for row in folds(one, method) if n in row["scores"]]
+        return sum(scores) / len(scores) if len(scores) == len(folds_of[one]) else None
+
+    whole = [m for m in methods if all(len(folds(one, m)) == len(folds_of[one]) for one in sets)]
+
+    def cell(values: list[float | None]) -> str:
+        return " / ".join("–" if value is None else f"{100 * value:.0f}" for value in values)
+
+    lines = [f"| set | folds | {' | '.join(whole)} |", "|---|---:|" + "---|" * len(whole)]
+    for one in sets:
+        mark = " *" if one in result["development"] else ""
+        cells = [cell([mean(one, method, n) for n in numbers]) for method in whole]
+        lines.append(f"| {one}{mark} | {len(folds_of[one])} | {' | '.join(cells)} |")
+    for name, chosen in (("all", sets), ("without *", [one for one in sets if one not in result["development"]])):
+        cells = []
+        for method in whole:
+            of_sets = [[mean(one, method, n) for one in chosen] for n in numbers]
+            known = [[value for value in values if value is not None] for values in of_sets]
+            cells.append(cell([sum(values) / len(values) if values else None for values in known]))
+        lines.append(f"| mean, {name} | | {' | '.join(cells)} |")
+    seconds = [
+        f"{method} {sum(row['seconds'] for row in some) / len(some):.2g} s"
+        for method in whole
+        if (some := [row for row in rows if row["method"] == method])
+    ]
+    lines += ["", f"Processor seconds of an order, on average: {', '.join(seconds)}."]
+    others = [m for m in methods if m not in whole]
+    if others:
+        lines += ["", "Methods that take long, on the first fold of some sets, beside interplay on the same fold:", ""]
+        lines += ["| set | method | score | interplay | seconds |", "|---|---|---|---|---:|"]
+        for row in rows:
+            same = [
+                r for r in folds(row["set"], "interplay") if (r["repeat"], r["fold"]) == (row["repeat"], row["fold"])
+            ]
+            if row["method"] in others and same:
+                scores = [cell([each["scores"].get(n) for n in numbers]) for each in (row, same[0])]
+                lines.append(f"| {row['set']} | {row['method']} | {scores[0]} | {scores[1]} | {row['seconds']:.1f} |")
+    return "\n".join(lines) + "\n"
 
 
 def _comparison_table(result: dict) -> str:
