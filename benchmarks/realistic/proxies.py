@@ -107,7 +107,9 @@ LINE = Line(
     "Stand-ins for causes",
     "Columns are correlated, and the effects of one to five of them add up, some of them U-shaped. Two other columns "
     "that are correlated with such a cause look like an interaction, which the effect of the cause explains. "
-    "`interactions` tests what it finds again beside the effects of correlated columns.",
+    "`interactions` tests what it finds again beside the effects of correlated columns. The plain test has the effects "
+    "of all columns in its model from the start, and finds more where these are large: the search of `interactions` "
+    "has not.",
     [
         Design(
             f"{outcome}, {n} samples, {columns} columns ({kind}), r = {r:g}, causes: {', '.join(causes)}",
