@@ -35,3 +35,13 @@ def regression(table, largest_part):
         warnings.simplefilter("ignore")
         fit = model.fit(method="newton", maxiter=200, tol=1e-12, disp=0)
     return fit.llf, columns.shape[1] * (n_classes - 1)
+
+
+def p_of_classes(chi2, df, class_sizes, n_columns):
+    """p-value of a likelihood ratio of classes by F, with as many samples as the classes are worth."""
+    from scipy.stats import f
+
+    n = float(class_sizes.sum())
+    worth = n - float((class_sizes.astype(float) ** 3).sum()) / n**2
+    left = max(worth - n_columns, 1.0)
+    return float(f.sf(np.expm1(chi2 / worth) * left / df, df, left))

@@ -28,6 +28,7 @@ BESIDE = {
     "log_p_of_arm",
     "least_log_p",
     "rough_log_p",
+    "product_log_p",  # a screen before the full model
     "smallest_log_p",
     "smooth_log_p",
 }

@@ -19,6 +19,7 @@ import interplay
 from interplay.data.study.table import as_table
 from interplay.infer.linkage import make_linkage
 from interplay.infer.neighbour_screen import Neighbours, NeighbourScreen
+from likelihood_ratio import p_of_classes
 from reference import covariate_columns
 
 NAMES = ["a", "b", "cause", *(f"noise{i}" for i in range(6))]
@@ -65,8 +66,9 @@ def statsmodels_p(frame: pd.DataFrame, y: Any, smaller: str, larger: str) -> flo
         data = frame.assign(y=np.searchsorted(levels, y))
         fit = smf.logit if len(levels) == 2 else smf.mnlogit
         fits = [fit(f"y ~ {formula}", data).fit(disp=0, maxiter=200) for formula in (smaller, larger)]
-        df = fits[1].df_model - fits[0].df_model
-        return float(stats.chi2.sf(2 * (fits[1].llf - fits[0].llf), df))
+        df, chi2 = fits[1].df_model - fits[0].df_model, 2 * (fits[1].llf - fits[0].llf)
+        n_columns = fits[1].df_model / (len(levels) - 1) + 1
+        return p_of_classes(chi2, df, np.bincount(data["y"]), n_columns)
     data = frame.assign(y=stats.norm.ppf((stats.rankdata(y) - 0.5) / len(y)))
     fits = [smf.ols(f"y ~ {formula}", data).fit() for formula in (smaller, larger)]
     return float(fits[1].compare_f_test(fits[0])[1])

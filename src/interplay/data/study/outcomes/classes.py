@@ -22,7 +22,16 @@ from interplay.data.study.columns import (
 )
 from interplay.data.study.design import Design, Strata
 from interplay.data.study.number_texts import stands_for_missing, tidy
-from interplay.data.study.outcomes.outcome import Coefficients, Fits, Fitted, Outcome, check_left, standardised
+from interplay.data.study.outcomes.outcome import (
+    Coefficients,
+    Fits,
+    Fitted,
+    Outcome,
+    check_left,
+    effective_size,
+    log_p_of_classes,
+    standardised,
+)
 from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 from interplay.data.study.rank_thresholds import even_ranks
 
@@ -124,6 +133,9 @@ class DecisionClasses(ClassTarget, Outcome):
             return None
         return logistic_per_unit(variables, self.codes == 1, design.columns(), design.offset)
 
+    def ratio_log_p(self, chi2: float, df: int, rows: IntArray, n_columns: int) -> float:
+        return log_p_of_classes(chi2, df, effective_size(self.codes[rows]), n_columns)
+
     def nested_ratio(self, columns: FloatArray, n_smaller: int, rows: IntArray) -> tuple[float, int]:
         return _class_ratio(self.codes[rows], columns, n_smaller)
 
@@ -165,6 +177,9 @@ class _ClassFits(Fits):
             start[:, : smaller.start.shape[1]] = smaller.start
         value, b = class_likelihood(self._codes, columns, self._n_classes, start=start, offset=self._offset)
         return Fitted(value, m, b)
+
+    def ratio_log_p(self, chi2: float, df: int, n_columns: int) -> float:
+        return log_p_of_classes(chi2, df, effective_size(self._codes), n_columns)
 
 
 def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision_divisions: int = 1) -> DecisionClasses:

@@ -14,7 +14,16 @@ from interplay.data.study.columns import ColumnKind, check_length, decision_colu
 from interplay.data.study.design import Design, Strata
 from interplay.data.study.outcomes.classes import check_not_missing
 from interplay.data.study.outcomes.numbers import NumberOutcome, decision_numbers, is_number, number_outcome
-from interplay.data.study.outcomes.outcome import Coefficients, Fits, Fitted, Outcome, check_left, standardised
+from interplay.data.study.outcomes.outcome import (
+    Coefficients,
+    Fits,
+    Fitted,
+    Outcome,
+    check_left,
+    effective_size,
+    log_p_of_classes,
+    standardised,
+)
 from interplay.data.study.outcomes.targets import ScoreTarget, Target, target_scores
 from interplay.data.study.outcomes.words import ORDERED, Words
 
@@ -95,6 +104,9 @@ class OrderedClasses(ScoreTarget, Outcome):
         fit = fit_ordered(self._codes, columns, design.offset)
         return Coefficients(fit.coefficients, fit.covariance)
 
+    def ratio_log_p(self, chi2: float, df: int, rows: IntArray, n_columns: int) -> float:
+        return log_p_of_classes(chi2, df, effective_size(self._codes[rows]), n_columns)
+
     def nested_ratio(self, columns: FloatArray, n_smaller: int, rows: IntArray) -> tuple[float, int]:
         fits = _OrderedFits(self._codes[rows], None)
         smaller = fits.fit(columns[:, :n_smaller])
@@ -170,6 +182,9 @@ class _OrderedFits(Fits):
             start[:, : smaller.start.shape[1]] = smaller.start
         value, b = largest_likelihood(_proportional_odds(self._classes, columns[:, places], self._offset), start)
         return Fitted(value, columns.shape[1], b)
+
+    def ratio_log_p(self, chi2: float, df: int, n_columns: int) -> float:
+        return log_p_of_classes(chi2, df, effective_size(self._classes), n_columns)
 
 
 def numbered_classes(codes: IntArray) -> IntArray:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.tails import log_chi2_tail
+from interplay.base.tails import log_chi2_tail, log_f_tail
 from interplay.data.models.per_unit import PerUnit
 from interplay.data.study.design import Design, Strata
 from interplay.data.study.outcomes.targets import ClassTarget, ResidualModel, ScoreTarget, Target
@@ -98,6 +98,30 @@ class Fits(ABC):
     def ratio_log_p(self, chi2: float, df: int, n_columns: int) -> float:
         """Return ln p of a likelihood ratio, whose larger model has so many columns."""
         return float(log_chi2_tail(chi2, df))
+
+
+def effective_size(codes: IntArray) -> float:
+    """Return the number of samples of a number that classes say as much as (Harrell's): n − Σ n_class³/n².
+
+    Examples
+    --------
+    >>> effective_size(np.repeat([0, 1], 300)), effective_size(np.repeat([0, 1], [570, 30]))
+    (450.0, 85.5)
+    """
+    sizes = np.bincount(codes).astype(np.float64)
+    return float(len(codes) - (sizes**3).sum() / max(len(codes), 1) ** 2)
+
+
+def log_p_of_classes(chi2: float, df: int, n_effective: float, n_columns: int) -> float:
+    """Return ln p of a likelihood ratio of classes, as a linear model of so many samples has it: by F.
+
+    χ² does not know how many columns were fitted. Of two classes, 120 to 250 samples and 6 to 15 columns, p-values
+    below .01 are 1.2 to 2.3 times too frequent by χ², and .5 to 1.5 times by F (11,500 tables, covariates with and
+    without effects).
+    """
+    n_left = max(n_effective - n_columns, 1.0)
+    f = float(np.expm1(min(chi2 / max(n_effective, 1.0), 700.0))) * n_left / df
+    return float(log_f_tail(f, df, n_left))
 
 
 class NothingLeft(ValueError):
