@@ -73,7 +73,8 @@ def test_likelihood_ratios_are_those_of_statsmodels(settings):
         tested, expected = found.tested, 2 * (fits[0].llf - fits[1].llf)
         assert tested.statistic[row] == pytest.approx(expected, rel=1e-5, abs=1e-6)
         assert tested.df[row] == fits[0].df_model - fits[1].df_model
-        n_columns = fits[0].df_model + 2  # the constant of the covariates and that of the tuple
+        n_strata = len(np.unique(settings.get("strata", 0)))
+        n_columns = fits[0].df_model + 1 + n_strata  # constants of the covariates, and those of the tuple
         p = p_of_classes(expected, tested.df[row], np.bincount(y), n_columns) * settings.get("discretizations", 1)
         p = min(p, 1.0)
         assert tested.p_value[row] == pytest.approx(p, rel=1e-4)
