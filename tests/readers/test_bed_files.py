@@ -105,6 +105,8 @@ def test_parts_of_genotypes_are_whole_numbers_too(tmp_path: Path) -> None:
             np.testing.assert_array_equal(np.where(found == MISSING_WHOLE, np.nan, found), values[which])
     assert as_table(np.zeros((3, 2))).whole_numbers(slice(0, 2)) is None
     assert not RowSubset(as_table(np.zeros((3, 2))), np.array([0])).has_whole_numbers
+    # Else predictions of people would be matched by position.
+    assert of_rows.sample_names.tolist() == table.sample_names[rows].tolist()
 
 
 def test_genotypes_of_many_people_come_in_wide_blocks(tmp_path: Path) -> None:

@@ -98,6 +98,8 @@ class RowSubset(_Subset):
     def __init__(self, table: Table, rows: IntArray) -> None:
         super().__init__(table, len(rows), table.names, table.kinds)
         self._rows = rows
+        if table.sample_names is not None:
+            self.sample_names = table.sample_names[rows]
 
     @property
     def rows(self) -> IntArray:
