@@ -172,7 +172,8 @@ def test_an_engine_is_told_of_the_kind_of_search_that_comes(data, monkeypatch) -
             begun.clear()
             searched.clear()
             call()
-            assert set(begun) == set(searched)
+            # A dry run makes the call itself, with lists of tuples for its tests.
+            assert set(begun) <= set(searched)
             assert {kind for kind, _ in begun} == {kind}
 
 
