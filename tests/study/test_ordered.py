@@ -138,6 +138,37 @@ def test_labels_without_an_order_and_many_values_are_refused():
         interplay.select(X, X[:, 0], decision="ordered")
 
 
+def test_classes_have_names_of_their_own():
+    X, codes, _ = table(200, 4)
+    close = 1 + 1e-9 * codes
+    found = interplay.select(X, close, dimensions=1, decision="ordered", random_state=0)
+    assert found.settings["decision"] == "ordered"
+    assert found.replicate(X, close).table.replicated.tolist() == [True] * len(found.relevant)
+    assert ordered_classes([0.1 + 0.2, 1, 2], n_samples=3, decision="ordered", order=("0.3", "1", "2")) is not None
+    with pytest.raises(ValueError, match=r"y has several classes '0\.3', which have to be one: round the numbers"):
+        ordered_classes([0.1 + 0.2, 0.3, 2], n_samples=3, decision="ordered")
+    y = pd.Categorical.from_codes(codes, [1, "1", 2, 3], ordered=True)
+    with pytest.raises(ValueError, match="y has several classes '1'"):
+        interplay.select(X, y)
+
+
+def test_new_samples_of_one_class_are_refused():
+    X, codes, grades = table()
+    found = interplay.select(X, grades, dimensions=1, random_state=0)
+    with pytest.raises(ValueError, match="y has one class only: every sample is 'low'"):
+        found.replicate(X[codes == 0], grades[codes == 0])
+
+
+def test_variables_and_offsets_that_decide_the_class():
+    """No warning: classes far apart, and samples whose class is certain."""
+    X, codes, grades = table(120, 5)
+    assert interplay.select(X, pd.cut(X[:, 0], 4, labels=False), decision="ordered", random_state=0).relevant
+    for size in (100, 1e4):
+        offset = size * np.random.default_rng(1).normal(size=120)
+        for y in (grades, codes > 1):
+            interplay.select(X, y, offset=offset, random_state=0)
+
+
 def test_p_values_of_noise_are_uniform():
     below = []
     for seed in range(10):

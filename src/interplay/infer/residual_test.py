@@ -258,7 +258,8 @@ class ResidualTail:
         sign = np.where(statistic < 0, -1.0, 1.0)[:, np.newaxis]
         observed, other = (self._log_tail(np.abs(statistic), side * sign * scores) for side in (1.0, -1.0))
         # T cannot be as large on the other side where there is no saddlepoint.
-        return np.minimum(np.logaddexp(observed, np.where(np.isnan(other), -np.inf, other)), 0.0)
+        with np.errstate(invalid="ignore"):  # NumPy warns of NaN here
+            return np.minimum(np.logaddexp(observed, np.where(np.isnan(other), -np.inf, other)), 0.0)
 
     def _log_tail(self, statistic: FloatArray, scores: FloatArray) -> FloatArray:
         """Return ln P(T ≥ statistic)."""
@@ -275,7 +276,8 @@ class ResidualTail:
             if is_solved.all():
                 break
             low, high = np.where(off < 0, theta, low), np.where(off > 0, theta, high)
-            step = theta - off / np.maximum(curve, 1e-300)
+            with np.errstate(over="ignore"):
+                step = theta - off / np.maximum(curve, 1e-300)
             halved = np.where(np.isinf(high), 2 * theta, (low + high) / 2)
             step = np.where((step > low) & (step < np.minimum(high, 4 * theta)), step, halved)
             theta = np.where(is_solved, theta, step)
@@ -301,7 +303,7 @@ class ResidualTail:
                 value = self.first * (raised - 1 - s)
                 slope, curve = (self.second * self.first * (raised - 1), self.second**2 * self.first * raised)
             else:
-                total = 1 + self.first * (raised - 1)
+                total = 1 - self.first + self.first * raised  # above 0 also where an event is certain
                 chance = self.first * raised / total
                 value = np.log(total) - self.first * s
                 slope, curve = (self.second * (chance - self.first), self.second**2 * chance * (1 - chance))

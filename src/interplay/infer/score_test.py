@@ -167,7 +167,7 @@ class Moments:
         deviation = np.sqrt(np.where(varies, variance, 1.0))
         z = np.maximum(np.abs(statistic) - 0.5 * np.asarray(step), 0.0) / deviation
         log_p = log_chi2_tail(z**2, 1) if self.freedom is None else two_sided_log_p(z, self.freedom)
-        skewness = np.sign(statistic) * self.third[:, t] / deviation**3  # of the tail that was observed
+        skewness = np.sign(statistic) * (self.third[:, t] / deviation**2 / deviation)  # of the tail that was observed
         skewed = np.flatnonzero(varies & (skewness > _MIN_SKEWNESS))
         if len(skewed):
             shape = 4.0 / skewness[skewed] ** 2

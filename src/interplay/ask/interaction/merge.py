@@ -104,10 +104,14 @@ def merged_parts(parts: list[Interactions]) -> Interactions:
     inside = everything.chosen(np.flatnonzero(everything.p_value <= cap)).by_p_value()
     adjust = partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)
     inside = inside.adjusted(adjust)
-    # Parts test more tuples beside smooth effects than are significant in the whole.
-    smooth = np.where(inside.is_significant(caps.level), inside.smooth_log_p, np.nan)
+    # Parts test more tuples beside smooth effects, and products on the other scale, than are significant in the whole.
+    is_one = inside.is_significant(caps.level)
+    again = {"smooth_log_p": np.where(is_one, inside.smooth_log_p, np.nan)}
+    if inside.other_log_p is not None:
+        again["other_log_p"] = np.where(is_one | ~inside.are_products, inside.other_log_p, np.nan)
+    inside = inside.with_fields(**again).adjusted(adjust)
     # A tuple that is significant only by cutting numbers stays listed, as it does where nothing is merged.
-    found = wanted_tuples(replace(inside, smooth_log_p=smooth), caps).smooth_judged(adjust, caps.level)
+    found = wanted_tuples(inside, caps).smooth_judged(adjust, caps.level)
     is_one = found.is_significant(caps.level)
     is_one &= np.cumsum(is_one) <= MAX_BESIDE
     by = np.where(is_one[:, np.newaxis], found.explained_by, -1)

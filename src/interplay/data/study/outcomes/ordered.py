@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -235,11 +236,12 @@ def _proportional_odds(classes: IntArray, columns: FloatArray, offset: FloatArra
         def slopes() -> tuple[FloatArray, FloatArray]:
             above, below = _logistic(-upper), _logistic(lower)  # chances beyond both ends of the class
             of_upper, of_lower = above * (1 - above), below * (1 - below)
-            pull = sizes[1:-1] / np.expm1(gaps)
+            between = -np.expm1(-gaps)
+            pull = sizes[1:-1] * np.exp(-gaps) / between
             of_thresholds = upper_is.T @ above - lower_is.T @ below
             of_thresholds[1:] += pull
             of_thresholds[:-1] -= pull
-            stiff = pull * (1 + 1 / np.expm1(gaps))
+            stiff = pull / between
             square = np.diag(upper_is.T @ of_upper + lower_is.T @ of_lower)
             for k, more in enumerate(stiff):
                 square[k : k + 2, k : k + 2] += more * np.array([[1.0, -1.0], [-1.0, 1.0]])
@@ -303,15 +305,23 @@ def ordered_classes(
             "Categorical with ordered=True, or numbers, or use decision='classes'"
         )
     used, codes = np.unique(values, return_inverse=True)
-    names = [f"{value:g}" for value in used] if column.levels is None else [str(column.levels[int(v)]) for v in used]
+    # 15 digits: 0.1 + 0.2 and 0.3 of another file have one name.
+    names = [f"{value:.15g}" if column.levels is None else str(column.levels[int(value)]) for value in used.tolist()]
     check_encodable("a label of y", names)
+    if doubled := [name for name, n in Counter(names).items() if n > 1]:
+        raise ValueError(
+            f"y has several classes {shown(doubled[0])}, which have to be one: round the numbers, or rename categories"
+        )
     if order:
         unknown = [name for name in names if name not in order]
         if unknown:
             raise ValueError(f"y has a class {shown(unknown[0])}, which the first samples do not have: leave it out")
+        if len(used) < 2:
+            raise ValueError(f"y has one class only: every sample is {shown(names[0])}: two or more classes are needed")
         return _of_codes(np.array([order.index(name) for name in names])[codes.reshape(-1)], order, strata)
     if len(used) > _MAX_ORDERED:
-        raise ValueError(f"decision='ordered' is for few classes, and y has {len(used)} values: use decision='number'")
+        advice = "merge some" if column.kind == ColumnKind.LABEL else "use decision='number'"
+        raise ValueError(f"decision='ordered' is for few classes, and y has {len(used)} values: {advice}")
     if len(used) <= 2:
         return None
     return _of_codes(codes.reshape(-1).astype(np.int64), tuple(names), strata)
