@@ -209,6 +209,17 @@ def test_shards_holdout_files_and_words(kind: str, tmp_path: Path) -> None:
     assert whole.tagging(X, y).verdict.tolist() != ["explained"]
 
 
+def test_merged_parts_have_products_on_the_other_scale_where_one_call_has_them() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 1)) + 0.3 * rng.normal(size=(300, 30))
+    y = X[:, 0] ** 2 + 0.1 * rng.normal(size=300)
+    whole = interplay.interactions(X, y, coding="product")
+    assert len(whole.table)
+    assert not whole.significant  # robust variances refuse some
+    parts = [interplay.interactions(X, y, coding="product", shard=(i, 2)) for i in (1, 2)]
+    pd.testing.assert_frame_equal(interplay.merge_interactions(parts).table, whole.table, rtol=1e-9)
+
+
 def test_effects_that_add_up_on_values_are_no_products() -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1000, 6))
