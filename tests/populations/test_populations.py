@@ -269,3 +269,20 @@ def test_refusals(given: dict[str, Any], message: str) -> None:
     arguments = {"y": y, "positions": positions} | given
     with pytest.raises(ValueError, match=message):
         polygenic_offsets(X, **arguments)
+
+
+@pytest.mark.parametrize("unit", [1e300, 1e-300])
+def test_offsets_are_in_the_unit_of_the_outcome(unit: float) -> None:
+    X, y, positions = study_of(np.random.default_rng(14), n=200)
+    offsets = polygenic_offsets(X, y, positions=positions)
+    assert offsets.to_numpy().any()
+    assert np.allclose(polygenic_offsets(X, y * unit, positions=positions) / unit, offsets, atol=1e-9)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e30])
+def test_numbers_that_are_no_genotypes_are_refused(value: float) -> None:
+    X, y, positions = study_of(np.random.default_rng(15), n=200)
+    X[3, 5] = value
+    for call in (principal_components, relatives, lambda X: polygenic_offsets(X, y, positions=positions)):
+        with pytest.raises(ValueError, match=r"^X has values up to .* which are no genotypes"):
+            call(X)

@@ -117,7 +117,8 @@ def polygenic_offsets(
     rows = np.argsort(fold_of, kind="stable")
     ends = np.cumsum([0, *np.bincount(fold_of, minlength=n_folds)])
     folds = [slice(begin, end) for begin, end in pairwise(ends.tolist())]
-    outcome, design = study.outcome.of_samples(rows), design.of_samples(rows)
+    outcome, unit = study.outcome.of_samples(rows).in_unit()
+    design = design.of_samples(rows)
     work = table.n_samples * sum(map(len, by_chromosome.values()))
     with show_progress(
         progress, n_tuples=work, what="polygenic offsets", min_tuples=_MIN_SHOWN, unit="genotypes"
@@ -133,7 +134,7 @@ def polygenic_offsets(
             parts[c, rows[fold]] = predictors[fold][:, mine] @ effects[mine]
     parts *= slope_of(parts.sum(axis=0)[rows], slopes)
     left_out = parts.sum(axis=0) - parts
-    return pd.DataFrame(left_out.T, index=sample_index(X), columns=list(by_chromosome))
+    return pd.DataFrame(left_out.T * unit, index=sample_index(X), columns=list(by_chromosome))
 
 
 def _folds(table: Table, n_folds: int, rng: np.random.RandomState) -> IntArray:

@@ -21,6 +21,9 @@ _BLOCK = 256
 #: Variants whose rarer allele is rarer than this say little about populations and relatives, and vary most by chance.
 _MIN_FREQUENCY = 0.02
 
+#: Numbers beyond this are no genotypes; sums of their squares need not fit into float32.
+_LARGEST = 1e12
+
 
 def genotype_numbers(table: Table) -> IntArray:
     """Return the numbers of the variables that are numbers, as genotypes are."""
@@ -70,6 +73,11 @@ def blocks(table: Table, numbers: IntArray, size: int = _BLOCK) -> Iterator[tupl
     for begin in range(0, len(numbers), size):
         some = numbers[begin : begin + size]
         values = table.columns(as_slice(some))
+        is_known = ~np.isnan(values)
+        if is_known.any() and (largest := float(np.abs(values[is_known]).max())) > _LARGEST:
+            raise ValueError(
+                f"X has values up to {largest:g}, which are no genotypes: give 0, 1 and 2, and NaN where one is missing"
+            )
         yield some, values if values.dtype.kind == "f" else values.astype(np.float32)
 
 

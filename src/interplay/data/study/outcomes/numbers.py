@@ -87,6 +87,10 @@ class NumberOutcome(ScoreTarget, Outcome):
         n = len(left)
         return ScoreTarget(left, found.scores, self.scale, ResidualModel("linear", columns, np.ones(n), np.zeros(n)))
 
+    def in_unit(self) -> tuple[Outcome, float]:
+        values, unit = in_unit(self.values)
+        return replace(self, values=values), unit
+
     def slopes(self, columns: FloatArray, design: Design) -> tuple[FloatArray, FloatArray]:
         return fit_linear(self.values, columns, design.offset).residuals, np.ones(len(self.values))
 

@@ -263,6 +263,10 @@ class Outcome(ABC):
         assert found.model is not None
         return found.values, found.model.variances * float(found.values.std()) ** 2
 
+    def in_unit(self) -> tuple[Outcome, float]:
+        """Return the outcome in a unit in which squares neither overflow nor vanish, and that unit; see `slopes`."""
+        return self, 1.0
+
     def responses(self, design: Design) -> FloatArray:
         """Return columns that linear models explain about as well as the model of this kind, (n_samples, n)."""
         return self.residuals(design.columns(), design).scores[:, np.newaxis]
