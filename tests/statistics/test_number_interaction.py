@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from interplay.infer.number_interaction.effect import (
     robust_test,
     standardised_residuals,
 )
-from interplay.infer.number_interaction.f_test import f_log_p, f_log_p_below, f_test
+from interplay.infer.number_interaction.f_test import contrasts_between, f_log_p, f_log_p_below, f_test, null_columns
 from interplay.infer.number_interaction.number_tests import dosage_test, first_test, number_gains, number_tests
 from interplay.infer.number_interaction.product_tables import CellSums, curved_squares, product_ratios
 
@@ -359,3 +360,17 @@ def test_no_noise_at_all_gives_no_warning() -> None:
     numbers = ScoredNumbers(scores=z, values=z, other=z)
     tested = number_tests(_cells(columns, (2, 2)), numbers, np.array([[0, 1]]), (2, 2))
     assert tested.p_value[0] == 0.0
+
+
+@pytest.mark.parametrize(("left_out", "n"), [(2, 4), (slice(1, 3), 0), ((0, 0), 6)])
+def test_contrasts_of_tables_that_lack_many_cells(left_out: Any, n: int) -> None:
+    """They are orthonormal, 0 in these cells and for additive means, and as many as the rank of H0's columns leaves."""
+    levels = (3, 3, 3, 2)  # 8 contrasts; 18, 36 or 6 cells are left out
+    kept = np.ones(levels, dtype=bool)
+    kept[left_out] = False
+    kept = kept.ravel()
+    contrasts, null = contrasts_between(levels, kept), null_columns(levels)
+    assert contrasts.shape[1] == n == kept.sum() - np.linalg.matrix_rank(null[kept])
+    assert np.allclose(contrasts.T @ contrasts, np.eye(n))
+    assert np.abs(contrasts[~kept]).max(initial=0) < 1e-12
+    assert np.abs(contrasts.T @ null).max(initial=0) < 1e-9

@@ -255,7 +255,10 @@ def contrasts_between(levels: tuple[int, ...], kept: BoolArray) -> FloatArray:
     full = full_contrasts(levels)
     if kept.all():
         return full
-    _, sizes, directions = np.linalg.svd(full[~kept], full_matrices=True)
+    left_out = full[~kept]
+    if len(left_out) > full.shape[1]:  # without the square of the number of cells
+        left_out = np.linalg.qr(left_out)[1]
+    _, sizes, directions = np.linalg.svd(left_out, full_matrices=True)
     return np.asarray(full @ directions[int((sizes > _ZERO).sum()) :].T)
 
 
