@@ -201,3 +201,9 @@ class TestCurve:
         fits = [Ridge(alpha=a * 80, fit_intercept=False).fit(rows.T, target[0]).coef_ for a in _PENALTIES]
         assert min(np.abs(found - fit).max() for fit in fits) < 1e-9
         assert np.abs(_ridge(rows, rng.normal(size=(1, 80)))).max() < 0.2
+
+    def test_classes_too_small_for_parts(self) -> None:
+        X = np.random.default_rng(10).normal(size=(4, 3))
+        result = interplay.select(X, [0, 1, 0, 1])
+        with pytest.raises(ValueError, match=r"^best\('auto'\) needs at least 3 samples of each class, .* has 2"):
+            result.best("auto")

@@ -219,3 +219,5 @@ class TestExactly:
             MDFSSelector(n_features_to_select=7).fit(X, y)
         with pytest.raises(InvalidParameterError, match="n_features_to_select"):
             MDFSSelector(n_features_to_select=0).fit(X, y)
+        with pytest.raises(TypeError, match=r"^n_features_to_select must be a whole number .* not True"):
+            MDFSSelector(n_features_to_select=True).fit(X, y)

@@ -30,6 +30,7 @@ from interplay.ask.selection.call import select, select_once
 from interplay.ask.selection.dimensions import Dimensions, resolve_dimensions
 from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.checks import check_int
 from interplay.data.codes.coder import MISSING_CHOICES, Discrete
 from interplay.data.study.table import Table
 from interplay.infer.null_fit import FITS
@@ -325,7 +326,9 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
                         f"n_features_to_select={self.n_features_to_select} says exactly how many variables are kept, "
                         f"and does not go with {name}={given}: leave one out"
                     )
-            if self.n_features_to_select != "auto" and self.n_features_to_select > n_vars:
+            if self.n_features_to_select == "auto":
+                pass
+            elif check_int("n_features_to_select", self.n_features_to_select, low=1) > n_vars:
                 raise ValueError(
                     f"n_features_to_select={self.n_features_to_select} needs as many variables, and X has "
                     f"n_features={n_vars}: lower it"

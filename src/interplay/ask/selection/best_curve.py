@@ -8,7 +8,7 @@ import numpy as np
 
 from interplay.ask.selection.best_order import Samples
 from interplay.ask.selection.significance import selection_from
-from interplay.ask.selection.stability import parts_of_samples, search_in
+from interplay.ask.selection.stability import check_parts, parts_of_samples, search_in
 from interplay.ask.selection.task import SelectionTask
 from interplay.base.checks import naming_argument
 from interplay.base.jobs import one_blas_thread
@@ -25,6 +25,7 @@ def make_best_curve(
 ) -> BestCurve:
     """Repeat search and order without each part of the samples, and judge the first variables in it."""
     check_progress(progress)
+    check_parts(task, 3, "best('auto')", "parts of the samples are left out")
     study, seed = task.study, task.settings.random_state
     steps = curve_steps(study.table.n_vars)
     n_parts = min(_FOLDS, max(int(study.compared.sizes.min()), 2))

@@ -88,11 +88,16 @@ def search_in(
 
 def check_halves(task: SelectionTask) -> None:
     """Refuse outcomes whose halves would lack a class."""
+    check_parts(task, 2 * _FEWEST, "stability", "halves are searched")
+
+
+def check_parts(task: SelectionTask, n_needed: int, what: str, reason: str) -> None:
+    """Refuse outcomes with a class of fewer samples than `what` needs."""
     outcome = task.study.compared
     fewest = int(outcome.sizes.min())
-    if outcome.labels and fewest < 2 * _FEWEST:
+    if outcome.labels and fewest < n_needed:
         label = outcome.labels[int(outcome.sizes.argmin())]
         raise ValueError(
-            f"stability needs at least {2 * _FEWEST} samples of each class, as halves are searched, and class {label} "
-            f"has {fewest}: leave it out, or merge classes"
+            f"{what} needs at least {n_needed} samples of each class, as {reason}, and class {label} has {fewest}: "
+            "leave it out, or merge classes"
         )
