@@ -180,6 +180,12 @@ def test_what_is_refused(table, change, message: str) -> None:
         interplay.interactions(X, change(Y))
 
 
+def test_a_column_that_cannot_be_read_is_named(table) -> None:
+    X, Y = table
+    with pytest.raises(TypeError, match=r"dates or times.*trait 'day'"):
+        interplay.select(X, Y.assign(day=pd.date_range("2020", periods=len(Y))))
+
+
 def test_command_line(table, tmp_path: Path, command) -> None:
     X, Y = table
     file, out = tmp_path / "data.csv", tmp_path / "out.csv"

@@ -387,3 +387,17 @@ def test_saved_with_pairs_that_only_one_cut_may_explain(tmp_path):
     assert {tuple(part) for part in run.tested[0].tuples.tolist()} >= {
         tuple(sorted(members)) for members in run.tested[1].tuples[:, :2].tolist()
     }
+
+
+def test_huge_and_infinite_numbers() -> None:
+    """Squares of columns may overflow, and ranks of y may be of infinite values: neither is a warning."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 4))
+    X[:, 1] = X[:, 0] + 0.5 * X[:, 1]
+    y = X[:, 0] + rng.normal(size=80)
+    expected = interplay.select(X, y, random_state=0)
+    assert len(expected.correlation) == 2
+    huge = interplay.select(X * 1e300, y, random_state=0)
+    assert np.allclose(huge.correlation, expected.correlation)
+    infinite = interplay.select(X, np.where(y > 2, np.inf, y), random_state=0)
+    assert np.array_equal(infinite.relevant, expected.relevant)

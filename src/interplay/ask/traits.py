@@ -215,7 +215,7 @@ def _columns(y: Any, n_samples: int) -> dict[str, Any]:
         )
     frame = nw.from_native(y, eager_only=True)
     columns = {name: frame.get_column(native).to_native() for name, native in zip(names, frame.columns, strict=True)}
-    if len(names) > 1 and _are_one_hot(columns.values()):
+    if len(names) > 1 and _are_one_hot(columns):
         raise ValueError("y has one-hot columns: give the classes in one column, y.idxmax(axis=1)")
     return columns
 
@@ -226,14 +226,15 @@ def _check_apart(names: Sequence[str]) -> None:
         raise ValueError(f"y has more than one column {shown(repeated)}: give each a name of its own")
 
 
-def _are_one_hot(columns: Any) -> bool:
+def _are_one_hot(columns: Mapping[str, Any]) -> bool:
     """Say whether each sample has a 1 in just one of the columns, and 0 in the others."""
     total: Any = 0
-    for column in columns:
+    for name, column in columns.items():
         kind = str(getattr(column, "dtype", "")).lower()
         if "str" in kind or "object" in kind or "categor" in kind or "enum" in kind:
             return False
-        values = decision_column(column).read()
+        with _naming(name):
+            values = decision_column(column).read()
         if not np.isin(values, (0, 1)).all():
             return False
         total = total + values.astype(np.int64)

@@ -30,6 +30,8 @@ _short.maxstring = _short.maxother = 80  # a name should be seen in full
 def shown(value: Any) -> str:
     """Return a value as an error message shows it: short, and on one line."""
     try:
+        if isinstance(value, np.generic):
+            value = value.item()
         if isinstance(value, int):
             str(value)  # one that is too long fails here; Python 3.14 would tell its address instead
         text = _short.repr(value)

@@ -20,7 +20,7 @@ from interplay.ask.selection.selected_tuples import adjusted_tests, make_selecte
 from interplay.ask.selection.short_list import make_short_list
 from interplay.ask.selection.variable_effects import variable_effects
 from interplay.ask.variants import make_variants
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.base.progress import Progress, part
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts, outcome_cuts, variable_cuts
@@ -174,7 +174,7 @@ def _correlation(table: Table, ranked: IntArray) -> FloatArray:
     """Pearson correlations between the relevant variables, in their order of significance."""
     if len(ranked) == 0 or len(ranked) > _MAX_CORRELATED:
         return np.empty((0, 0))
-    columns = table.columns(ranked).astype(np.float64)
+    columns = np.stack([in_unit(column)[0] for column in table.columns(ranked).astype(np.float64)])
     observed = np.isfinite(columns)
     # Missing and infinite values count as their column's mean: they then say nothing either way.
     counts = np.maximum(observed.sum(axis=1, keepdims=True), 1)

@@ -271,6 +271,8 @@ def mean_difference(
     from scipy.special import stdtrit
 
     numbers, unit = in_unit(numbers)
+    if not np.isfinite(numbers).all():  # neither have a mean
+        return Estimate()
     differences, variances, freedoms = [], [], []
     for rows in strata_rows(strata, len(numbers)):
         one, other = numbers[rows][has_level[rows]], numbers[rows][~has_level[rows]]
