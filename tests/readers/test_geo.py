@@ -80,3 +80,16 @@ def test_questions_and_missing_codes_of_spss(tmp_path) -> None:
         "q1": "How happy are you?; missing: 9 = refused", "q2": "",
     }  # fmt: skip
     assert found.relevant == ["q2"]
+
+
+def test_what_is_said_of_samples_is_joined_by_their_accessions(tmp_path) -> None:
+    rows = ['!Sample_geo_accession\t"GSM2"\t"GSM1"', '!Sample_characteristics_ch1\t"state: ill"\t"state: well"']
+    rows += ["!series_matrix_table_begin", '"ID_REF"\t"GSM1"\t"GSM2"', '"p1"\t1.5\t2', "!series_matrix_table_end", ""]
+    file = tmp_path / "GSE1_series_matrix.txt"
+    file.write_text("\n".join(rows))
+    X, _ = read_data(file, target="state")
+    assert X.sample_names.tolist() == ["GSM1", "GSM2"]
+    assert list(X.sample_columns["state"]) == ["well", "ill"]
+    file.write_text("\n".join(rows).replace('"GSM2"\t"GSM1"', '"GSM3"\t"GSM1"'))
+    with pytest.raises(ValueError, match="geo_accession and the header of the table name other samples .'GSM2' is in"):
+        read_data(file, target="state")

@@ -60,7 +60,7 @@ def read_series_matrix(path: str | os.PathLike[str]) -> Table:
     with readable(content), content.open() as text:
         rows = enumerate(csv.reader(text, delimiter="\t"), 1)
         said = _described(rows)
-        samples = next(rows, (0, []))[1][1:]
+        samples = [cell.strip() for cell in next(rows, (0, []))[1][1:]]
         if not samples:
             raise ValueError(f"{content.shown} has no table of values after {_BEGIN}: get the series matrix file")
         check_names_apart(samples, content.shown, first=2)
@@ -68,7 +68,7 @@ def read_series_matrix(path: str | os.PathLike[str]) -> Table:
     check_names_apart(names, content.shown, first=1, what="row")
     table = as_table(np.array(values).reshape(len(names), len(samples)).T, names=names)
     table.sample_names = np.array(samples, dtype=object)
-    table.sample_columns = _columns(said, len(samples))
+    table.sample_columns = _columns(_in_order(said, samples, content.shown), len(samples))
     return table
 
 
@@ -99,6 +99,21 @@ def _values(
         except ValueError as problem:
             raise ValueError(f"{path}, line {line}, probe {shown(row[0])}: {problem}") from None
     raise ValueError(f"{path} ends without {_END}: the file was cut short, get it again")
+
+
+def _in_order(said: list[tuple[str, list[str]]], samples: list[str], path: str) -> list[tuple[str, list[str]]]:
+    """Return what is said of the samples in their order in the table, by the row that names them."""
+    named = dict(said).get("geo_accession", samples)
+    if named == samples:
+        return said
+    if unknown := sorted(set(samples) ^ set(named)):
+        raise ValueError(
+            f"{path}: !Sample_geo_accession and the header of the table name other samples ({shown(unknown[0])} is in "
+            "one only): get the file again"
+        )
+    check_names_apart(named, path, first=2)
+    places = [named.index(sample) for sample in samples]
+    return [(name, [cells[i] for i in places] if len(cells) == len(named) else cells) for name, cells in said]
 
 
 def _columns(said: Sequence[tuple[str, list[str]]], n_samples: int) -> dict[str, Any]:
