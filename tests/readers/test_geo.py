@@ -57,6 +57,14 @@ def test_a_series_matrix_with_symbols(tmp_path, monkeypatch, capfd) -> None:
     assert '"label":["DDR1"' in (tmp_path / "report.html").read_text(encoding="utf-8").replace(": ", ":")
 
 
+def test_labels_beside_several_outcomes(tmp_path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("name,label\n2_at,DDR1\n")
+    X, y = read_data(series_matrix(tmp_path), traits=["state", "age"], labels=labels)
+    assert list(y.columns) == ["state", "age"]
+    assert X.labels == {"2_at": "DDR1"}
+
+
 def test_a_series_matrix_that_was_cut_short(tmp_path) -> None:
     with pytest.raises(ValueError, match="ends without !series_matrix_table_end: the file was cut short"):
         read_data(series_matrix(tmp_path, end=False), target="state")
@@ -91,5 +99,5 @@ def test_what_is_said_of_samples_is_joined_by_their_accessions(tmp_path) -> None
     assert X.sample_names.tolist() == ["GSM1", "GSM2"]
     assert list(X.sample_columns["state"]) == ["well", "ill"]
     file.write_text("\n".join(rows).replace('"GSM2"\t"GSM1"', '"GSM3"\t"GSM1"'))
-    with pytest.raises(ValueError, match="geo_accession and the header of the table name other samples .'GSM2' is in"):
+    with pytest.raises(ValueError, match=r"geo_accession and the header of the table name other samples .'GSM2' is in"):
         read_data(file, target="state")

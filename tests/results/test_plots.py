@@ -255,5 +255,19 @@ def test_volcano() -> None:
     assert len(others.get_xdata()) == 5
     with pytest.raises(ValueError, match="volcano needs X and y of the search"):
         result.plot.volcano(X.iloc[:, :3], y)
-    with pytest.raises(ValueError, match="y must have two classes"):
+    with pytest.raises(ValueError, match="y must have one value per sample of X: 10 values"):
         result.plot.volcano(X, y[:10])
+    with pytest.raises(ValueError, match="y must have the classes of the search, 'ill' and 'well'"):
+        result.plot.volcano(X, np.arange(80) % 2)
+
+
+def test_volcano_of_cases_and_controls() -> None:
+    """The difference is that of cases less controls, as its axis says, though cases are first in the alphabet."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
+    y = np.repeat(["case", "control"], 40)
+    X.loc[y == "case", "b"] += 2
+    ax = interplay.select(X, y, dimensions=1, random_state=0).plot.volcano(X, y)
+    (line,) = (line for line in ax.lines if line.get_label() == "relevant")
+    assert ax.get_xlabel() == "mean of case − mean of control"
+    assert line.get_xdata() == pytest.approx([X["b"][:40].mean() - X["b"][40:].mean()])

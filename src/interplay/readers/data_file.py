@@ -187,7 +187,8 @@ def read_data(
     if several:
         if known.is_split:
             raise ValueError(f"traits cannot be used with {known.endings[0]} files: give y as a dataframe")
-        return split_traits(data, path, several, wanted.drop)
+        found = split_traits(data, path, several, wanted.drop)
+        return found if labels is None else with_labels(found, read_labels(labels))
     if target_file is not None:
         table = data
         found = split_table(table, path, target, wanted.drop)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray
-from interplay.base.checks import check_int
+from interplay.base.checks import check_int, shown
 from interplay.infer.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
 from interplay.show.plots.gains import plot_evidence, plot_gains, plot_p_histogram, plot_p_values, plot_volcano
 from interplay.show.plots.interaction_plots import plot_survival
@@ -104,21 +104,20 @@ class SelectionPlots:
         keep no samples; the difference is that of the second class less the first. Labels, such as symbols of genes,
         are written in place of names.
         """
-        from interplay.data.study.columns import decision_column
+        from interplay.data.study.outcomes.classes import decision_classes
         from interplay.data.study.table import as_table
 
         s, table = self._selection, as_table(X)
         if list(table.names) != list(s.names) or len(s.class_sizes) != 2:
             raise ValueError("volcano needs X and y of the search, with two classes and the same variables")
-        column = decision_column(y)
-        codes = np.unique(np.asarray(column.read()), return_inverse=True)[1]
-        if len(codes) != table.n_samples or codes.max() != 1:
-            raise ValueError(f"y must have two classes and one value per sample of X ({table.n_samples})")
+        classes = decision_classes(y, n_samples=table.n_samples, decision="classes")
+        codes, (first, second) = classes.codes, s.class_sizes
+        if [str(label) for label in classes.labels] != [str(first), str(second)]:
+            raise ValueError(f"y must have the classes of the search, {shown(first)} and {shown(second)}")
         values = np.asarray(table.columns(slice(0, table.n_vars)), dtype=np.float64)
         values[table.is_label] = np.nan
         with np.errstate(invalid="ignore"):
             means = [_means(values[:, codes == one]) for one in (0, 1)]
-        first, second = s.class_sizes
         labels = s.record.labels
         return plot_volcano(
             means[1] - means[0],
