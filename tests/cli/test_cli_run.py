@@ -454,3 +454,26 @@ def test_best_names_what_a_model_should_get(command, data: Path) -> None:
     assert "neither a whole number nor 'auto'" in command(*options, "--best", "few").error_line
     refused = command(*options, "--best", 3, "--shard", "1/2", "--save", "part")
     assert "--best needs the whole result: ask the merged one" in refused.error_line
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "Interrupted; what was found is written, without the best variables for a model."),
+        (ValueError("class a has 2"), 2, "class a has 2"),
+    ],
+)
+def test_a_search_is_not_lost_where_best_auto_fails(command, data, monkeypatch, error, code, said) -> None:
+    from interplay.show.results.selection import Selection
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Selection, "with_best", fail)
+    done = command(
+        "run", data, "--target", "outcome", "-k", 1, "--seed", 1, "--best", "auto", "--save", "kept.interplay"
+    )
+    assert done.code == code
+    assert said in done.err
+    assert interplay.load("kept.interplay").names
+    assert "relevant" in done.out

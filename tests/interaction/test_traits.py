@@ -203,3 +203,6 @@ def test_command_line(table, tmp_path: Path, command) -> None:
     assert done.out.startswith("trait,variable,")
     refused = command("run", file, *traits, "--report", tmp_path / "page.html")
     assert "--report is for one outcome, and --trait names 3" in refused.error_line
+    pd.DataFrame(X).assign(time=1.0 + np.arange(len(X)), event=1).to_csv(file, index=False)
+    refused = command("run", file, "--trait", "time", "--trait", "event")
+    assert "give --time 'time' --event 'event' in place of --trait" in refused.error_line

@@ -68,7 +68,7 @@ def stopped_between_traits(stopped: SearchInterrupted) -> StoppedAfterSearchErro
     found = stopped.partial
     if not isinstance(found, Traits) or not len(found):
         return None
-    return StoppedAfterSearchError(f"the results of {len(found)} traits that were done are written")
+    return StoppedAfterSearchError(f"the results of the traits that were done are written: {len(found)}")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from interplay.ask.cli.config import record_command, use_config
-from interplay.ask.cli.errors import ClosedStdout, NotWrittenError, writing
+from interplay.ask.cli.errors import ClosedStdout, NotWrittenError, StoppedAfterSearchError, writing
 from interplay.ask.cli.options import NumberOrAuto, option
 from interplay.ask.cli.words import summary_in_options
 from interplay.base.checks import check_int
@@ -173,10 +173,16 @@ class Outputs:
             from interplay.show.results.combined import Combined
 
             found = found if isinstance(found, Combined) else found.with_clumps(self.clump)
+        stop: BaseException | None = None
         if self.best is not None:
             n_vars = len(found.names)
             best = self.best if isinstance(self.best, str) else min(self.best, n_vars)
-            found = cast("Selection", found).with_best(best)
+            try:  # "auto" searches again: what the first search found is written in any case
+                found = cast("Selection", found).with_best(best)
+            except KeyboardInterrupt:
+                stop = StoppedAfterSearchError("what was found is written, without the best variables for a model")
+            except ValueError as error:
+                stop = error
         files: dict[str, tuple[str | None, Write]] = {
             "save": (self.save, found.save),
             "out": (None if self.out == "-" else self.out, lambda path: write_table(found.table, path)),
@@ -190,6 +196,8 @@ class Outputs:
             _to_stdout(table_bytes(found.table, self.format_ or "csv"))
         elif not self.quiet and not (wanted and isinstance(sys.stdout, ClosedStdout)):
             click.echo(summary_in_options(found.summary()))
+        if stop is not None:
+            raise stop
 
     def write_part(self, part: Part | Interactions) -> None:
         """Write the part of a result that one shard found."""

@@ -24,6 +24,7 @@ _PYTHON_ALONE = (
     ", None, or a numpy RandomState or Generator",
     ", or None for one",
     " or (3, 64)",
+    ", y.idxmax(axis=1)",
 )
 
 #: Sentences of summaries that name Python, and their words on the command line.
@@ -62,6 +63,8 @@ def in_options(message: str) -> str:
         typed.append(words)  # values of options stay as they are: a column may be called y
         return f"\0{len(typed) - 1}\0"
 
+    times = r"\by=\(Y\[('[^']*')\], Y\[('[^']*')\]\), or each of them by itself"
+    message = re.sub(times, lambda found: keep(f"--time {found[1]} --event {found[2]} in place of --trait"), message)
     message = message.replace(" (on the command line with --min-class)", f" ({keep('--min-class 5')})")
     message = re.sub(r" \(on the command line with (--drop [^)]*)\)", lambda found: keep(_dropping(found)), message)
     message = re.sub(
