@@ -209,6 +209,25 @@ def test_shards_holdout_files_and_words(kind: str, tmp_path: Path) -> None:
     assert whole.tagging(X, y).verdict.tolist() != ["explained"]
 
 
+@pytest.mark.parametrize("coding", ["levels", "product", "auto"])
+@pytest.mark.parametrize("kind", ["numbers", "classes", "times"])
+def test_members_that_no_sample_has_together(kind: str, coding: str, tmp_path: Path) -> None:
+    X, mean = problem(200, 5)
+    X[:100, 1] = X[100:, 3] = np.nan
+    y = outcomes(mean)[kind]
+    found = interplay.interactions(X, y, coding=coding, max_p=1)
+    row = found.table.set_index("members").loc[[("x1", "x3")]].iloc[0]
+    assert (row.p_value, row.n_samples) == (1, 0)
+    found.save(tmp_path / "found.interplay")
+    loaded = interplay.load(tmp_path / "found.interplay")
+    pd.testing.assert_frame_equal(loaded.table, found.table)
+    loaded.to_html(tmp_path / "found.html")
+    new = X.copy()
+    new[:, 1] = np.nan
+    again = found.replicate(new, y).table.set_index("members").loc[[("x0", "x1")]].iloc[0]
+    assert (again.p_value, again.n_samples) == (1, 0)
+
+
 def test_merged_parts_have_products_on_the_other_scale_where_one_call_has_them() -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 1)) + 0.3 * rng.normal(size=(300, 30))

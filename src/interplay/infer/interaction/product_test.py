@@ -101,8 +101,10 @@ def product_models(
     stratum : (n_known,) int64, optional
         Effects of proper subsets may differ between strata, that of the product is one.
     """
-    product = np.prod([one.score - one.score.mean() for one in members], axis=0)
     constant = np.ones((len(known), 1))
+    if not len(known):  # no sample has values of all members: no test
+        return models_of(constant, constant, known), constant[:, 0]
+    product = np.prod([one.score - one.score.mean() for one in members], axis=0)
     return models_of(
         np.hstack([constant, main_effects(members, levels, stratum)]), product[:, np.newaxis], known
     ), product
@@ -143,9 +145,11 @@ def product_test(
     A likelihood ratio is compared with F at as many degrees of freedom as there are samples, or events, beyond columns:
     by χ² 4 of 40 tables of 60 samples in two classes had a false pair.
     """
+    if not models.df:
+        return ModelTest(0.0, 0, 0.0)
     n_columns = model.columns().shape[1] + models.columns.shape[1]
     part = model if len(models.rows) == model.n_samples else model.of_samples(models.rows)
-    if not models.df or part.outcome.n_informative < _FEWEST_PER_COLUMN * n_columns:
+    if part.outcome.n_informative < _FEWEST_PER_COLUMN * n_columns:
         return ModelTest(0.0, 0, 0.0)
     found = model_test(model, models, product, max_log_p=max_log_p, groups=groups)
     if found.df_residual or not found.df:

@@ -92,9 +92,10 @@ def survival_curves(
     With `entry`, samples count from where they were first seen.
     """
     used = np.unique(cells)
-    first = 0.0 if entry is None else float(entry.min())
-    times: list[FloatArray] = []
-    shares: list[FloatArray] = []  # (3, n_steps): share, and the ends of its interval
+    first = 0.0 if entry is None else float(entry.min(initial=np.inf))
+    # Members that no sample has values of together have no curves.
+    times: list[FloatArray] = [np.empty(0)]
+    shares: list[FloatArray] = [np.empty((3, 0))]  # (3, n_steps): share, and the ends of its interval
     starts, sizes, n_events = [0], [], []
     for cell in used:
         members = cells == cell
