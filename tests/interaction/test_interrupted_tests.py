@@ -35,3 +35,10 @@ def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, functio
     again = interplay.interactions(X, y, checkpoint=tmp_path / "run")
     assert (again.tested.tuples == whole.tested.tuples).all()
     assert (again.tested.log_p == whole.tested.log_p).all()
+
+
+def test_products_that_are_interrupted_are_not_done(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr("interplay.ask.interaction.find.Products.tested", stop)
+    with pytest.raises(SearchInterrupted, match=r"interrupted after 0\.0% of the search"):
+        interplay.interactions(rng.normal(size=(100, 5)), rng.normal(size=100), coding="product")

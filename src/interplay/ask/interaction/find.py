@@ -161,7 +161,9 @@ def find_once(
                 by_model=None if task.comparison.model is None else partial(_in_model, task, shown, choice.n_threads),
                 several_ways=products is not None,
             )
-            with handing_over(partial(_itself, screened), checkpoint=checkpoint):
+            # Products alone are searched within: nothing is there before their tests.
+            done = 0.0 if only_products else 1.0
+            with handing_over(partial(_itself, screened), done=done, checkpoint=checkpoint):
                 found = test.adjusted(cap, part(progress, SHARE_OF_SCREEN, 1 - SHARE_OF_SCREEN))
                 if products is not None:
                     found = _with_products(task, found, products, cap)
