@@ -162,6 +162,21 @@ def test_ctrl_c_hands_over_the_traits_that_are_done(table) -> None:
     assert len(caught.value.partial) >= 1
 
 
+def test_where_no_trait_is_done_nothing_is_saved(table, tmp_path: Path) -> None:
+    def stop(_: float) -> None:
+        raise KeyboardInterrupt
+
+    X, Y = table
+    with pytest.raises(KeyboardInterrupt) as caught:
+        interplay.select(X, Y, dimensions=1, progress=stop)
+    partial = caught.value.partial
+    assert len(partial) == 0
+    assert "0 traits" in partial.summary()
+    with pytest.raises(ValueError, match="nothing to save"):
+        partial.save(tmp_path / "none.interplay")
+    assert not (tmp_path / "none.interplay").exists()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

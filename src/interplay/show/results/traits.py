@@ -138,6 +138,8 @@ class Traits(Mapping[str, Any]):
         """Write all results to one file; `interplay.load` reads it back."""
         from interplay.show.results.saved import save_result
 
+        if not self.results:  # of a search that was stopped at its first outcome
+            raise ValueError("there is no result of any outcome, and nothing to save")
         save_result(self, path)
 
     def to_html(self, path: str | PathLike[str]) -> None:
