@@ -152,6 +152,19 @@ def test_classes_have_names_of_their_own():
         interplay.select(X, y)
 
 
+def test_many_classes_are_one_line_and_parts_need_the_table():
+    X, codes, _ = table(200, 4)
+    many = np.argsort(np.argsort(X[:, 0])) // 4
+    found = interplay.select(X, many, dimensions=1, decision="ordered", random_state=0)
+    assert "ordered classes: 0 < 1 < 2 < 3 < 4 < … < 49;" in found.summary()
+    options = {"dimensions": 1, "decision": "ordered", "random_state": 0}
+    parts = [interplay.search_shard(X, codes, shard=(i, 2), **options) for i in (1, 2)]
+    with pytest.raises(ValueError, match=r"X is needed to merge parts of .* of ordered classes"):
+        interplay.merge_parts(parts)
+    merged, whole = interplay.merge_parts(parts, X=X), interplay.select(X, codes, **options)
+    assert np.array_equal(merged.log_p, whole.log_p)
+
+
 def test_new_samples_of_one_class_are_refused():
     X, codes, grades = table()
     found = interplay.select(X, grades, dimensions=1, random_state=0)

@@ -183,8 +183,8 @@ def merge_parts(
         raise ValueError(f"parts: {_listed(missing)} of {first.shard.of} {verb} missing: search {them}")
     if X is None and "model" in first.provenance:
         raise ValueError(
-            "X is needed to merge parts of a search with covariates, an offset or times (--data on the command line): "
-            "the full model has the last word"
+            "X is needed to merge parts of a search with covariates, an offset or times, or of ordered classes (--data "
+            "on the command line): the full model has the last word"
         )
     settings = SelectionSettings.of(first.settings)
     merged = tuple(_as_far_as_select(run, settings.level) for run in merged)

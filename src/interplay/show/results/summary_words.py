@@ -113,8 +113,14 @@ def outcome_in_words(result: Selection | Interactions) -> str:
         n_events=events and events.n_events,
         middle=f", median {quartiles[2]:.4g} (quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})" if quartiles else "",
         scale=result.asked.scale or "ranks",
-        order=" < ".join(map(printable, result.record.outcome.order)),
+        order=_order_in_words([printable(name) for name in result.record.outcome.order]),
     )
+
+
+def _order_in_words(names: list[str]) -> str:
+    """Return ordered classes, the first and the last of many."""
+    shown = names if len(names) <= _LISTED_CLASSES else [*names[: _LISTED_CLASSES - 1], "…", names[-1]]
+    return " < ".join(shown)
 
 
 def strata_in_words(n_strata: int) -> str:
