@@ -96,7 +96,8 @@ def shards_of_interactions(search: DrawnInteractions, listed: dict[str, Any], n_
     steps_up = search.options["p_adjust"] in ("hochberg", "BH", "BY")
     assert merged.n_tests == whole.n_tests
     # As `merge_interactions` says: where more than a tenth of all tuples are significant, parts list fewer.
-    is_many = int(whole.tested.is_significant(search.options["level"]).sum()) > whole.n_tests / 10
+    n_found = max(int(one.tested.is_significant(search.options["level"]).sum()) for one in (whole, merged))
+    is_many = n_found > whole.n_tests / 10
     if not is_many and (listed or not steps_up):
         _assert_first(merged, whole, len(whole), OF_A_TUPLE if steps_up else (*OF_A_TUPLE, "p_adjusted"))
 
