@@ -29,7 +29,7 @@ import interplay
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import RESULTS, write_result
 
-SEED, N_VARS = 52_000, 30
+SEED, N_VARS = 78_000, 30
 PAGE = Path(__file__).parent.parent / "docs" / "ordered_table.md"
 
 
