@@ -39,7 +39,7 @@ _MIN_TUPLES_SHOWN = 20_000_000
 _SECONDS_BETWEEN_LINES = 60.0
 _SECONDS_BETWEEN_UPDATES = 0.5
 
-#: Work on items is shown where it will take longer, as its first items, one in so many, tell.
+#: Work on items is shown where it will take longer than this. The first items, a share of one in 200, are timed for it.
 _SECONDS_SHOWN, _FIRST_SHARE = 3.0, 200
 
 N_FINDS_SHOWN = 3

@@ -38,7 +38,8 @@ from interplay.infer.interaction.tested_in_model import with_product_tests
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.product_pairs import IntScores, as_integers, product_tuples
 
-#: The screen lists products up to so many times the p-value that is asked for, and up to this p-value, or as many.
+#: The screen lists products whose p-value is up to this multiple of the one that is asked for. It lists those up to the
+#: second p-value, or this number of products, in any case.
 _TIMES_MORE, _USUAL_P, _USUAL_TUPLES = 100.0, 1e-3, 100.0
 
 #: The full model is fitted where ln p of the linear model is at least this share of ln p of the bar: of numbers both

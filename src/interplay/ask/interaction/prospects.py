@@ -178,13 +178,13 @@ _FIRST_REJECTIONS = 200
 _ROOM_FOR_TOP = 8
 _FEWEST_LISTED = 50
 
-#: More tuples than this are not listed by a search that was not asked to, in so many words.
+#: A search lists more tuples than this only where `max_p` or `top` asks for them.
 MAX_LISTED = 20_000_000
 
 
 @dataclass(frozen=True)
 class PValueCaps:
-    """What is wanted of the tuples of a search.
+    """Which tuples a search lists.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class PValueCaps:
 
     @property
     def is_default(self) -> bool:
-        """Whether what is significant is to be listed, and nothing else."""
+        """Whether significant tuples are listed, and no others."""
         return self.max_p is None and self.top is None
 
     @property
@@ -234,7 +234,7 @@ class PValueCaps:
         return self.significant_up_to()
 
     def significant_up_to(self, n_rejected: int = 0) -> float:
-        """Return the p-value that the method could call significant where so many others are, and a few more.
+        """Return the p-value that the method could call significant beside `n_rejected` others, and a few more.
 
         Holm's method compares the r-th smallest p-value with level/(m − r + 1): here r leaves room for a tenth of all.
         BH compares it with level·r/m: here r leaves room for some hundred, or four times as many as were found.
@@ -255,7 +255,7 @@ class PValueCaps:
         return self.level / max(m - max(m // 10, 4 * n_rejected), 1)
 
     def following(self, cap: float, found: TupleTests, *, is_part: bool = False) -> float | None:
-        """Return the cap of another search, where one up to `cap` may have left out what is wanted; else None.
+        """Return the cap of another search, where one up to `cap` may have left out tuples to be listed; else None.
 
         `found` are all tuples with p ≤ `cap`, adjusted. A part of a search goes up to the cap that all parts have.
         """
