@@ -19,6 +19,7 @@ from interplay.data.models.linear import KNOT_QUANTILES, spline_columns
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import number_outcome
 from interplay.data.study.outcomes.times import Survival
+from interplay.infer.interaction.beside_test import TupleSamples
 from interplay.infer.interaction.interaction_test import chi2_log_tail
 from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.infer.interaction.tuple_tests import corrected_p_values
@@ -85,7 +86,9 @@ def test_numbers_are_those_of_statsmodels(n_levels, has_strata):
     y = x[0] + x[1] + 0.5 * ((levels[0] > 0) ^ (levels[1] > 0)) + rng.normal(size=600)
     stratum = rng.integers(0, 2, 600) if has_strata else None
     outcome = number_outcome(y, None, scale="ranks")
-    (chi2, df), other = smooth_test(outcome, levels, [spline_columns(one) for one in x], stratum=stratum)
+    (chi2, df), other = smooth_test(
+        outcome, TupleSamples.of_levels(levels, stratum), [spline_columns(one) for one in x]
+    )
     data, splines = frame_of(x, levels, z=outcome.scores, s=0 if stratum is None else stratum)
     by = " * C(s)" if has_strata else ""
     large, small = (
@@ -104,7 +107,7 @@ def test_classes_are_those_of_statsmodels(n_classes):
     score = x[0] + x[1] + (levels[0] ^ levels[1]) + rng.logistic(size=900)
     codes = levels_of(score, n_classes)
     outcome = DecisionClasses(codes, list("abc"[:n_classes]), "classes")
-    (chi2, df), other = smooth_test(outcome, levels, [spline_columns(one) for one in x])
+    (chi2, df), other = smooth_test(outcome, TupleSamples.of_levels(levels), [spline_columns(one) for one in x])
     data, splines = frame_of(x, levels, y=codes)
     model = smf.logit if n_classes == 2 else smf.mnlogit
     terms = ("C(l0) * C(l1)", "C(l0) + C(l1)")
@@ -163,7 +166,7 @@ def test_additive_effects_of_correlated_skewed_numbers(kind):
             codes = (2 * (total - 2.5) + rng.logistic(size=400) > 0).astype(np.int64)
             outcome = DecisionClasses(codes, ["a", "b"], "classes")
         for found, splines in ((p, [spline_columns(one) for one in x]), (p_levels, [None, None])):
-            chi2, df = smooth_test(outcome, levels, splines)[0]
+            chi2, df = smooth_test(outcome, TupleSamples.of_levels(levels), splines)[0]
             found.append(float(np.exp(chi2_log_tail(np.array([chi2]), np.array([df])))[0]))
     assert 3 <= np.sum(np.array(p) < 0.05) <= 20
     if kind == "number":
@@ -177,7 +180,7 @@ def test_classes_with_covariates_and_an_offset_are_those_of_statsmodels():
     codes = (x[0] + x[1] + (levels[0] ^ levels[1]) + age + known + rng.logistic(size=900) > 3).astype(np.int64)
     outcome = DecisionClasses(codes, ["a", "b"], "classes")
     model = full_model(outcome, age[:, np.newaxis], known)
-    found, other = smooth_test(outcome, levels, [spline_columns(one) for one in x], model=model)
+    found, other = smooth_test(outcome, TupleSamples.of_levels(levels), [spline_columns(one) for one in x], model=model)
     data, splines = frame_of(x, levels, y=codes, age=age)
     for link, offset, ours in ((Logit(), known, found), (Probit(), known / 1.7, other)):
         large, small = (
@@ -196,14 +199,14 @@ def test_numbers_with_an_offset_are_those_without_it(scale):
     splines = [spline_columns(one) for one in x]
     given, plain = (number_outcome(values, None, scale=scale) for values in (y + 5 * known, y))
     model = full_model(plain, age[:, np.newaxis])  # the offset is subtracted there
-    found = smooth_test(given, levels, splines, model=model)
+    found = smooth_test(given, TupleSamples.of_levels(levels), splines, model=model)
     data, terms = frame_of(x, levels, z=plain.scores, age=age)
     large, small = (smf.ols(f"z ~ {each} + {terms} + age", data).fit() for each in ("l0 * l1", "l0 + l1"))
     (chi2, df), other = found
     assert np.exp(chi2_log_tail(np.array([chi2]), np.array([df])))[0] == pytest.approx(
         large.compare_f_test(small)[1], rel=1e-6
     )
-    assert found == smooth_test(plain, levels, splines, model=model)
+    assert found == smooth_test(plain, TupleSamples.of_levels(levels), splines, model=model)
     assert (other is None) == (scale == "values")
 
 
@@ -214,7 +217,9 @@ def test_times_with_covariates_are_those_of_statsmodels():
     time = rng.exponential(np.exp(-0.5 * x[0] - 0.8 * (levels[0] ^ levels[1]) - 0.5 * age))
     event = rng.random(400) < 0.8
     model = full_model(Survival(time, event), age[:, np.newaxis])
-    found, other = smooth_test(model.residuals(), levels, [spline_columns(one) for one in x], model=model)
+    found, other = smooth_test(
+        model.residuals(), TupleSamples.of_levels(levels), [spline_columns(one) for one in x], model=model
+    )
     data, _ = frame_of(x, levels, age=age)
     product = (data["l0"] * data["l1"]).to_numpy()
     large, small = (

@@ -18,7 +18,7 @@ from interplay.data.models.linear import independent_places
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import Fitted
 from interplay.data.study.outcomes.targets import Target
-from interplay.infer.interaction.beside_test import NestedModels, nested_models
+from interplay.infer.interaction.beside_test import NestedModels, TupleSamples, nested_models
 from interplay.infer.neighbour_screen import Neighbours, NeighbourScreen
 
 #: The verdicts.
@@ -81,8 +81,7 @@ class Lead(NamedTuple):
     ----------
     outcome : ClassTarget or ScoreTarget
         Of all samples, as it was searched.
-    levels, known, stratum, dosages
-        As in `nested_models`.
+    samples : TupleSamples
     columns : (n_known, n_columns) float64
         Covariates, and smooth effects of members that are cut numbers.
     values : (k, n_samples) float32
@@ -90,12 +89,9 @@ class Lead(NamedTuple):
     """
 
     outcome: Target
-    levels: IntArray
+    samples: TupleSamples
     columns: FloatArray
-    known: IntArray
     values: FloatArray
-    stratum: IntArray | None = None
-    dosages: Sequence[FloatArray] | None = None
 
 
 def tagged_tuple(
@@ -123,9 +119,7 @@ def tagged_tuple(
     bridges : callable
         Returns neighbours given which the members are not correlated with each other, though they are by themselves.
     """
-    models = nested_models(
-        lead.outcome, lead.levels, lead.columns, known=lead.known, stratum=lead.stratum, dosages=lead.dosages
-    )
+    models = nested_models(lead.outcome, lead.samples, lead.columns)
     n_columns = models.columns.shape[1] if len(models.rows) else 0
     if models.df <= 0 or not _are_enough(model, models.rows, n_columns + 2):
         return Tagged(CANNOT_TELL, (), f"too few {model.outcome.counted}")

@@ -77,11 +77,8 @@ def beside_columns(
             """Return ln p of the interaction beside some columns."""
             found, other = smooth_test(
                 outcome,
-                samples.levels,
+                samples,
                 of_members,
-                known=samples.known,
-                stratum=samples.stratum,
-                dosages=samples.dosages,
                 model=coded.comparison.model,
                 robust_in=study.design if again.words.needs_robust else None,
                 more=np.hstack([finder.smooth(c)[samples.known] for c in near[place][some].tolist()]),

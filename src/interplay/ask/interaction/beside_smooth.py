@@ -54,15 +54,7 @@ def beside_smooth(
         members, d = again.tuples[place], int(again.discretization[place])
         samples = tuple_samples(coded, members, d, omit_missing=omit_missing, coding=coding)
         of_members = [splines.of(v)[samples.known] if is_cut[v] else None for v in members.tolist()]
-        return smooth_test(
-            outcome,
-            samples.levels,
-            of_members,
-            known=samples.known,
-            stratum=samples.stratum,
-            dosages=samples.dosages,
-            model=coded.comparison.model,
-        )
+        return smooth_test(outcome, samples, of_members, model=coded.comparison.model)
 
     found = map_shown(test, range(len(rows)), n_threads, progress=progress, what="tests beside smooth effects of")
     p = p_values(again, np.array([one[0][0] for one in found]), np.array([one[0][1] for one in found]))

@@ -201,7 +201,7 @@ class Products:
     def _models(self, members: IntArray) -> Any:
         samples = tuple_samples(self._coded, members, 0, omit_missing=self._task.omits_missing)
         of_members = [self._member(v).of_samples(samples.known) for v in members.tolist()]
-        return product_models(of_members, samples.levels, samples.known, samples.stratum)
+        return product_models(of_members, samples)
 
     def _test(self, members: IntArray, max_log_p: float) -> ModelTest:
         """Test one product; it is left to the linear model where that says enough."""

@@ -7,7 +7,7 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import variable_cuts
-from interplay.infer.interaction.tested_in_model import TupleSamples
+from interplay.infer.interaction.beside_test import TupleSamples
 
 
 def tuple_samples(

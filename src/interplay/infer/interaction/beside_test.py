@@ -13,6 +13,30 @@ from interplay.data.models.linear import cell_columns, independent_columns
 from interplay.data.study.outcomes.targets import Target
 
 
+class TupleSamples(NamedTuple):
+    """The samples that have a level of every member of a tuple.
+
+    Attributes
+    ----------
+    known : (n_known,) int64
+        Their numbers.
+    levels : (k, n_known) int64
+    stratum : (n_known,) int64, or None
+    dosages : sequence of (n_known,) float64, or None
+        Where the product of dosages is tested in place of cells.
+    """
+
+    known: IntArray
+    levels: IntArray
+    stratum: IntArray | None = None
+    dosages: Sequence[FloatArray] | None = None
+
+    @classmethod
+    def of_levels(cls, levels: IntArray, stratum: IntArray | None = None) -> TupleSamples:
+        """Return all samples, of levels (k, n_samples)."""
+        return cls(np.arange(levels.shape[1]), levels, stratum)
+
+
 class NestedModels(NamedTuple):
     """Columns of two models of a tuple, the interaction of its levels in the larger one alone.
 
@@ -35,15 +59,7 @@ class NestedModels(NamedTuple):
         return int(self.columns.shape[1]) - self.n_smaller
 
 
-def nested_models(
-    outcome: Target,
-    levels: IntArray,
-    columns: FloatArray,
-    *,
-    known: IntArray | None = None,
-    stratum: IntArray | None = None,
-    dosages: Sequence[FloatArray] | None = None,
-) -> NestedModels:
+def nested_models(outcome: Target, samples: TupleSamples, columns: FloatArray) -> NestedModels:
     """Return models with and without the interaction of a tuple, which both have `columns` beside.
 
     The smaller model has the effects of all proper subsets of the members, in each stratum its own; the larger one has
@@ -53,16 +69,11 @@ def nested_models(
     ----------
     outcome : ClassTarget or ScoreTarget
         Of all samples.
-    levels : (k, n_known) int64
-        Levels of the members.
+    samples : TupleSamples
     columns : (n_known, n_columns) float64
-    known : (n_known,) int64, optional
-        The samples that `levels`, `columns`, `stratum` and `dosages` are of; all if not given.
-    stratum : (n_known,) int64, optional
-    dosages : sequence of (n_known,) float64, optional
-        For numbers: test the product of these in place of cells.
+        Of these samples.
     """
-    known = np.arange(levels.shape[1]) if known is None else known
+    known, levels, stratum, dosages = samples
     if dosages is not None:
         smaller, larger = _products(dosages, stratum)
         return models_of(np.hstack([smaller, columns]), larger, known)

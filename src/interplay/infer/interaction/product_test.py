@@ -19,7 +19,7 @@ from interplay.base.ranks import mid_ranks
 from interplay.base.tails import log_chi2_tail, log_f_tail
 from interplay.data.models.linear import cell_columns, spline_columns
 from interplay.data.study.full_model import FullModel
-from interplay.infer.interaction.beside_test import NestedModels, cells_of, models_of
+from interplay.infer.interaction.beside_test import NestedModels, TupleSamples, cells_of, models_of
 from interplay.infer.interaction.model_test import ModelTest, model_test
 from interplay.infer.smooth_columns import smooth_columns
 
@@ -85,33 +85,29 @@ def n_spline_columns(n_informative: int, dimensions: int) -> int:
     return 1
 
 
-def product_models(
-    members: Sequence[Member], levels: IntArray, known: IntArray, stratum: IntArray | None = None
-) -> tuple[NestedModels, FloatArray]:
-    """Return models with and without the product of the members, and the product, in the samples `known`.
+def product_models(members: Sequence[Member], samples: TupleSamples) -> tuple[NestedModels, FloatArray]:
+    """Return models with and without the product of the members, and the product.
+
+    Effects of proper subsets may differ between strata, that of the product is one.
 
     Parameters
     ----------
     members : sequence of Member
         In these samples.
-    levels : (k, n_known) int64
-        Levels of the members; those of numbers that are not cut are not used.
-    known : (n_known,) int64
-        Numbers of the samples.
-    stratum : (n_known,) int64, optional
-        Effects of proper subsets may differ between strata, that of the product is one.
+    samples : TupleSamples
+        Levels of numbers that are not cut are not used.
     """
-    constant = np.ones((len(known), 1))
-    if not len(known):  # no sample has values of all members: no test
-        return models_of(constant, constant, known), constant[:, 0]
+    constant = np.ones((len(samples.known), 1))
+    if not len(samples.known):  # no sample has values of all members: no test
+        return models_of(constant, constant, samples.known), constant[:, 0]
     product = np.prod([one.score - one.score.mean() for one in members], axis=0)
-    return models_of(
-        np.hstack([constant, main_effects(members, levels, stratum)]), product[:, np.newaxis], known
-    ), product
+    smaller = np.hstack([constant, main_effects(members, samples)])
+    return models_of(smaller, product[:, np.newaxis], samples.known), product
 
 
-def main_effects(members: Sequence[Member], levels: IntArray, stratum: IntArray | None = None) -> FloatArray:
+def main_effects(members: Sequence[Member], samples: TupleSamples) -> FloatArray:
     """Return the columns of the effects of proper subsets; arguments as in `product_models`."""
+    levels, stratum = samples.levels, samples.stratum
     parts = [smooth_columns([one.main for one in members], levels, stratum)]
     few = [place for place, one in enumerate(members) if one.main is None]
     for some in combinations(few, min(len(few), len(members) - 1)):

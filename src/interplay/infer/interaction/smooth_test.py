@@ -7,13 +7,13 @@ from typing import cast
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray
 from interplay.base.tails import chi2_of_log_tail
 from interplay.data.study.design import Design
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import Target
-from interplay.infer.interaction.beside_test import nested_models
+from interplay.infer.interaction.beside_test import TupleSamples, nested_models
 from interplay.infer.interaction.interaction_test import chi2_log_tail
 from interplay.infer.smooth_columns import smooth_columns
 
@@ -24,12 +24,9 @@ OTHER_SCALE_SHARE = 0.1
 
 def smooth_test(
     outcome: Target,
-    levels: IntArray,
+    samples: TupleSamples,
     splines: Sequence[FloatArray | None],
     *,
-    known: IntArray | None = None,
-    stratum: IntArray | None = None,
-    dosages: Sequence[FloatArray] | None = None,
     model: FullModel | None = None,
     more: FloatArray | None = None,
     robust_in: Design | None = None,
@@ -40,7 +37,7 @@ def smooth_test(
     ----------
     splines : sequence of (n_known, n_columns) float64, or None
         Of each member, as `spline_columns` makes them; None for members that were not cut.
-    outcome, levels, known, stratum, dosages
+    outcome, samples
         As in `nested_models`.
     model : FullModel, optional
         With covariates, an offset or times, of all samples: its columns are in both models.
@@ -57,12 +54,12 @@ def smooth_test(
         The same of the values of numbers, where scores are those of ranks, and of probits of two classes; None where
         the user has chosen the scale, and for more classes.
     """
-    columns = smooth_columns(splines, levels, stratum)
+    columns = smooth_columns(splines, samples.levels, samples.stratum)
     if more is not None:
         columns = np.hstack([columns, more])
     if model is not None:
-        columns = np.hstack([columns, model.columns() if known is None else model.columns()[known]])
-    models = nested_models(outcome, levels, columns, known=known, stratum=stratum, dosages=dosages)
+        columns = np.hstack([columns, model.columns()[samples.known]])
+    models = nested_models(outcome, samples, columns)
     smaller, larger = models.columns[:, : models.n_smaller], models.columns[:, models.n_smaller :]
     if model is not None:
         found = model.likelihood_ratio(smaller, larger, models.rows) if len(models.rows) else (0.0, 0)

@@ -4,35 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
-from interplay.infer.interaction.beside_test import nested_models
+from interplay.infer.interaction.beside_test import TupleSamples, nested_models
 from interplay.infer.interaction.model_test import ModelTest, model_test
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
-
-
-class TupleSamples(NamedTuple):
-    """The samples that have a level of every member of a tuple.
-
-    Attributes
-    ----------
-    known : (n_known,) int64
-        Their numbers.
-    levels : (k, n_known) int64
-    stratum : (n_known,) int64, or None
-    dosages : list of (n_known,) float64, or None
-        Where the product of dosages is tested.
-    """
-
-    known: IntArray
-    levels: IntArray
-    stratum: IntArray | None
-    dosages: list[FloatArray] | None
 
 
 def tuple_in_model(
@@ -57,15 +38,7 @@ def tuple_in_model(
     groups : (n_samples,) int64, optional
         Of times: samples that belong together, for robust variances and intervals.
     """
-    nothing = np.empty((len(samples.known), 0))
-    models = nested_models(
-        outcome,
-        samples.levels,
-        nothing,
-        known=samples.known,
-        stratum=samples.stratum,
-        dosages=samples.dosages,
-    )
+    models = nested_models(outcome, samples, np.empty((len(samples.known), 0)))
     product = _product(samples, models.rows, n_levels)
     return model_test(model, models, product, max_log_p=max_log_p, groups=groups)
 

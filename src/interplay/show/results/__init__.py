@@ -23,6 +23,7 @@
     variable_replication.py    Selection + new samples → tests of its variables, each in the way it was found
     replication.py             listed tuples and new samples → tests in the new samples
     number_replication.py      the same for one tuple and an outcome of numbers
+    cut_samples.py             codes of a tuple's members → the samples that have a level of each, for second tests
     product_replication.py     tuples that were found by products, tested there by their products
     smooth_replication.py      significant tuples there, tested again beside smooth effects of cut numbers
     provenance.py              when, by which engine and versions a result was made; of shards, summed

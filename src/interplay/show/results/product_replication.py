@@ -21,6 +21,7 @@ from interplay.infer.interaction.product_test import (
 )
 from interplay.infer.interaction.tested_in_model import with_other_scale, with_product_tests
 from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.show.results.cut_samples import cut_samples
 
 if TYPE_CHECKING:
     from interplay.show.results.interactions import Interactions
@@ -48,13 +49,13 @@ def replicated_products(first: Interactions, tested: TupleTests, study: Study, n
     for row in rows.tolist():
         cuts = [first.cuts_of(v) for v in tested.tuples[row].tolist()]
         columns = [table.column(number_of[first.names[one.variable]]) for one in cuts]
-        codes = np.array([one.codes(of, 0, omit_missing=True) for one, of in zip(cuts, columns, strict=True)])
-        known = np.flatnonzero((codes != NO_LEVEL).all(axis=0))
+        codes = [one.codes(of, 0, omit_missing=True) for one, of in zip(cuts, columns, strict=True)]
+        samples = cut_samples(cuts, codes, strata)
         members = [
-            product_member(*each, n_columns).of_samples(known) for each in zip(cuts, columns, codes, strict=True)
+            product_member(*each, n_columns).of_samples(samples.known)
+            for each in zip(cuts, columns, codes, strict=True)
         ]
-        stratum = None if strata is None else strata.codes[known]
-        models, product = product_models(members, codes[:, known], known, stratum)
+        models, product = product_models(members, samples)
         found.append(product_test(model, models, product, groups=groups))
         others.append(on_other_scale(model, models))
     products = with_product_tests(tested.chosen(rows), found, model, study.compared)

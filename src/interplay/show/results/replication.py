@@ -27,13 +27,13 @@ from interplay.infer.interaction.model_test import ModelTest
 from interplay.infer.interaction.proportional_fit import fit_null_model
 from interplay.infer.interaction.table_tests import tested_tables
 from interplay.infer.interaction.tested_in_model import (
-    TupleSamples,
     effects_alone,
     tuple_in_model,
     with_model_tests,
 )
 from interplay.infer.interaction.tuple_tests import LISTED_METHODS, TupleTests, adjust_listed
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
+from interplay.show.results.cut_samples import cut_samples
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.number_replication import replicated_numbers
 from interplay.show.results.product_replication import replicated_products
@@ -175,7 +175,9 @@ def _test_all(
         levels = [first.cuts_of(v).n_levels(omit_missing=omit) for v in members]
         names = [first.cuts_of(v).level_names(d)[:n] for v, n in zip(members, levels, strict=True)]
         codes = [levels_of(v, d) for v in members]
-        samples = _samples(first, members, codes, strata)
+        cuts = [first.cuts_of(v) for v in members]
+        has_dosages = first.asked.coding == "dosage" and first.tested.residual_class is None
+        samples = cut_samples(cuts, codes, strata, has_dosages=has_dosages)
         if model is not None:
             by_model.append(tuple_in_model(model, outcome, samples, np.array([n_levels(v) for v in members])))
         of_cells: TupleCounts | None
@@ -209,16 +211,6 @@ def _tested_table(first: Interactions, row: int, counts: IntArray, strata: Strat
     )
     discretization = first.tested.discretization[row : row + 1]
     return replace(tested, discretization=discretization, **_at_first_cell(first, row, counts, strata))
-
-
-def _samples(first: Interactions, members: list[int], codes: list[IntArray], strata: Strata | None) -> TupleSamples:
-    """Return the new samples that have a level of every member."""
-    known = np.flatnonzero(np.all([code != NO_LEVEL for code in codes], axis=0))
-    levels = np.array(codes)[:, known]
-    dosages = None
-    if first.settings.get("coding") == "dosage" and first.tested.residual_class is None:
-        dosages = [first.cuts_of(v).dosages()[of] for v, of in zip(members, levels, strict=True)]
-    return TupleSamples(known, levels, None if strata is None else strata.codes[known], dosages)
 
 
 def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> dict[str, Any]:

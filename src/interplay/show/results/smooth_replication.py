@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray
-from interplay.data.codes.cuts import NO_LEVEL
 from interplay.data.models.linear import spline_columns
 from interplay.data.study.study import Study
 from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.infer.interaction.tuple_tests import TupleTests, corrected_p_values
+from interplay.show.results.cut_samples import cut_samples
 
 if TYPE_CHECKING:
     from interplay.show.results.interactions import Interactions
@@ -41,18 +41,13 @@ def replicated_beside_smooth(
         cuts = [first.cuts_of(v) for v in tested.tuples[row].tolist()]
         columns = [table.column(number_of[first.names[cut.variable]]) for cut in cuts]
         d = int(tested.discretization[row])
-        codes = np.array([cut.codes(one, d, omit_missing=omit) for cut, one in zip(cuts, columns, strict=True)])
-        known = np.flatnonzero((codes != NO_LEVEL).all(axis=0))
+        codes = [cut.codes(one, d, omit_missing=omit) for cut, one in zip(cuts, columns, strict=True)]
+        samples = cut_samples(cuts, codes, strata, has_dosages=first.asked.coding == "dosage")
         splines = [
-            spline_columns(one.read().astype(np.float64)[known]) if cut.is_cut else None
+            spline_columns(one.read().astype(np.float64)[samples.known]) if cut.is_cut else None
             for cut, one in zip(cuts, columns, strict=True)
         ]
-        dosages = None
-        if first.settings.get("coding") == "dosage":
-            dosages = [cut.dosages()[of] for cut, of in zip(cuts, codes[:, known], strict=True)]
-        stratum = None if strata is None else strata.codes[known]
-        beside: dict[str, Any] = {"known": known, "stratum": stratum, "dosages": dosages, "model": study.model}
-        found.append(smooth_test(outcome, codes[:, known], splines, **beside))
+        found.append(smooth_test(outcome, samples, splines, model=study.model))
     again = tested.chosen(np.array(rows))
     chi2, df = np.array([one[0] for one, _ in found]), np.array([one[1] for one, _ in found])
     log_p = tested.smooth_log_p.copy()

@@ -14,7 +14,7 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_flag, check_int, check_real, naming_argument, shown, warn
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.tails import log_chi2_tail
-from interplay.data.codes.cuts import NO_LEVEL, VariableCuts
+from interplay.data.codes.cuts import VariableCuts
 from interplay.data.models.linear import spline_columns
 from interplay.data.study.design import Strata
 from interplay.data.study.full_model import FullModel
@@ -28,6 +28,7 @@ from interplay.infer.linkage import clump_tuples, linkage_rows, squared_associat
 from interplay.infer.neighbour_screen import Neighbours, responses
 from interplay.infer.smooth_columns import smooth_columns
 from interplay.infer.tagging import Lead, Tagged, tagged_tuple
+from interplay.show.results.cut_samples import cut_samples
 from interplay.show.results.leads import Tagging, columns_named, linkage_for
 from interplay.show.results.neighbours import TYPED_CHI2, ColumnPool, bridging, find_neighbours
 from interplay.show.results.product_replication import product_member
@@ -266,26 +267,24 @@ class _Tagger:
         members, d = found.tested.tuples[row].tolist(), int(found.tested.discretization[row])
         own = self._tuples[place].tolist()
         cuts = [found.cuts_of(v) for v in members]
-        codes = np.array([self._codes_of(m, cut, d) for m, cut in zip(own, cuts, strict=True)])
-        known = np.flatnonzero((codes != NO_LEVEL).all(axis=0))
-        levels = codes[:, known]
-        stratum = None if data.model.design.strata is None else data.model.design.strata.codes[known]
-        dosages: list[FloatArray] | None = None
+        codes = [self._codes_of(m, cut, d) for m, cut in zip(own, cuts, strict=True)]
+        has_dosages = found.asked.coding == "dosage"
+        samples = cut_samples(cuts, codes, data.model.design.strata, has_dosages=has_dosages)
         if found.tested.are_products[row]:
             n_columns = n_spline_columns(data.model.outcome.n_informative, found.dimensions)
             columns = [data.table.column(int(self._members[m])) for m in own]
             each = zip(cuts, columns, codes, strict=True)
-            scored = [product_member(*one, n_columns).of_samples(known) for one in each]
-            beside, dosages = main_effects(scored, levels, stratum), [one.score for one in scored]
+            scored = [product_member(*one, n_columns).of_samples(samples.known) for one in each]
+            beside, samples = main_effects(scored, samples), samples._replace(dosages=[one.score for one in scored])
         else:
-            splines = [self._splines(m)[known] if cut.is_cut else None for m, cut in zip(own, cuts, strict=True)]
-            beside = smooth_columns(splines, levels, stratum)
-        beside = np.hstack([beside, data.model.columns()[known]])
-        if found.settings.get("coding") == "dosage":
-            dosages = [cut.dosages()[of] for cut, of in zip(cuts, levels, strict=True)]
+            splines = [
+                self._splines(m)[samples.known] if cut.is_cut else None for m, cut in zip(own, cuts, strict=True)
+            ]
+            beside = smooth_columns(splines, samples.levels, samples.stratum)
+        beside = np.hstack([beside, data.model.columns()[samples.known]])
         rows = [self._row_of(m) for m in own]
         values = np.array([np.zeros(len(codes[0]), dtype=np.float32) if of is None else of for of in rows])
-        return Lead(data.outcome, levels, beside, known, values, stratum, dosages)
+        return Lead(data.outcome, samples, beside, values)
 
     def _codes_of(self, member: int, cuts: VariableCuts, d: int) -> IntArray:
         """Return the levels of a member, which several leads may share."""
