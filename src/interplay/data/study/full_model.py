@@ -100,15 +100,21 @@ class FullModel:
             Twice the difference of log-likelihoods; of numbers, F on the scale of χ².
         df : int
         """
+        return self.compared(smaller, larger, rows)[1]
+
+    def compared(
+        self, smaller: FloatArray, larger: FloatArray, rows: IntArray | None = None
+    ) -> tuple[Fits | None, tuple[float, int]]:
+        """Return the same beside the fits, which know its p-value; None where the larger model has no more columns."""
         known = self.columns() if rows is None else self.columns()[rows]
         columns = np.hstack([known, smaller, larger])
         places = independent_places(columns)
         n_smaller = int(np.count_nonzero(places < known.shape[1] + smaller.shape[1]))
         if len(places) == n_smaller:
-            return 0.0, 0
+            return None, (0.0, 0)
         fits = self.fits(rows)
         less = fits.fit(columns[:, places[:n_smaller]])
-        return fits.ratio(less, fits.fit(columns[:, places], less))
+        return fits, fits.ratio(less, fits.fit(columns[:, places], less))
 
     def of_samples(self, rows: IntArray) -> FullModel:
         """Return the model of some samples."""

@@ -25,7 +25,7 @@ class ModelTest(NamedTuple):
     chi2, df : float, int
         Likelihood ratio, or F on the scale of χ².
     log_p : float
-        Of χ²; of times of F, see `Outcome.ratio_log_p`.
+        Of χ²; of times of F, see `Fits.ratio_log_p`.
     effect, low, high : float
         Coefficient of the product of two levels each (or of dosages) with a 95 % interval: a difference of differences
         in units of the outcome, a log odds ratio, or a log hazard ratio; NaN where there is no such coefficient, or
@@ -72,9 +72,9 @@ def model_test(
     smaller, larger = models.columns[:, : models.n_smaller], models.columns[:, models.n_smaller :]
     if not len(models.rows):
         return ModelTest(0.0, 0, 0.0)
-    chi2, df = model.likelihood_ratio(smaller, larger, models.rows)
+    fits, (chi2, df) = model.compared(smaller, larger, models.rows)
     n_columns = model.columns().shape[1] + models.columns.shape[1]
-    log_p = model.outcome.ratio_log_p(chi2, df, models.rows, n_columns) if df else 0.0
+    log_p = fits.ratio_log_p(chi2, df, n_columns) if fits is not None and df else 0.0
     found = ModelTest(chi2, df, log_p)
     if not df or log_p > max_log_p:
         return found

@@ -133,9 +133,6 @@ class DecisionClasses(ClassTarget, Outcome):
             return None
         return logistic_per_unit(variables, self.codes == 1, design.columns(), design.offset)
 
-    def ratio_log_p(self, chi2: float, df: int, rows: IntArray, n_columns: int) -> float:
-        return log_p_of_classes(chi2, df, effective_size(self.codes[rows]), n_columns)
-
     def nested_ratio(self, columns: FloatArray, n_smaller: int, rows: IntArray) -> tuple[float, int]:
         return _class_ratio(self.codes[rows], columns, n_smaller)
 

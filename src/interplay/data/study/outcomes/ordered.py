@@ -105,9 +105,6 @@ class OrderedClasses(ScoreTarget, Outcome):
         fit = fit_ordered(self._codes, columns, design.offset)
         return Coefficients(fit.coefficients, fit.covariance)
 
-    def ratio_log_p(self, chi2: float, df: int, rows: IntArray, n_columns: int) -> float:
-        return log_p_of_classes(chi2, df, effective_size(self._codes[rows]), n_columns)
-
     def nested_ratio(self, columns: FloatArray, n_smaller: int, rows: IntArray) -> tuple[float, int]:
         fits = _OrderedFits(self._codes[rows], None)
         smaller = fits.fit(columns[:, :n_smaller])

@@ -309,10 +309,6 @@ class Outcome(ABC):
         """Compare the same on a scale that bends sums of effects otherwise; None where there is no other."""
         return None
 
-    def ratio_log_p(self, chi2: float, df: int, rows: IntArray, n_columns: int) -> float:
-        """Return ln p of a likelihood ratio in some samples, whose larger model has so many columns."""
-        return float(log_chi2_tail(chi2, df))
-
     def tests_cells(self, design: Design) -> bool:
         """Say whether `cell_tests` is there for a design; else models are fitted one by one."""
         return False
