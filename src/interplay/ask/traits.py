@@ -50,19 +50,12 @@ class Trait(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SeveralTraits:
-    """A table, and several outcomes of its samples.
+    """A table, and several outcomes of its samples."""
 
-    Attributes
-    ----------
-    table : Table
-        The variables.
-    traits : list of Trait
-    of_samples : dict
-        Other arguments with one value per sample: names are replaced by values.
-    """
-
+    #: The variables.
     table: Table
     traits: Sequence[Trait]
+    #: Other arguments with one value per sample: names are replaced by values.
     of_samples: Mapping[str, Any]
 
     def searched(

@@ -40,17 +40,11 @@ WORDS_PER_BLOCK = 8
 
 
 class CutValues(NamedTuple):
-    """Values whose codes follow from thresholds alone: a code is the number of its row's thresholds below the value.
+    """Values whose codes follow from thresholds alone: a code is the number of its row's thresholds below the value."""
 
-    Attributes
-    ----------
-    values : (n_rows, n_samples), C-contiguous
-        Of a type that the compiled module knows, see `COMPILED_TYPES`; without NaN.
-    thresholds : (n_rows, n_thresholds), C-contiguous, of the same dtype
-        Ascending in each row.
-    """
-
+    #: (n_rows, n_samples), C-contiguous: of a type that the compiled module knows, see `COMPILED_TYPES`; without NaN.
     values: npt.NDArray[Any]
+    #: (n_rows, n_thresholds), C-contiguous, of the same dtype: ascending in each row.
     thresholds: npt.NDArray[Any]
 
 
@@ -78,17 +72,11 @@ class CodeBlocks(Protocol):
 
 @dataclass(frozen=True)
 class DiscreteCodes:
-    """Levels of variables as small numbers: the form in which samples are counted.
+    """Levels of variables as small numbers: the form in which samples are counted."""
 
-    Attributes
-    ----------
-    codes : (n_vars, n_samples) uint8, C-contiguous
-        Level of each sample; ``codes[v] < n_levels[v]``.
-    n_levels : (n_vars,) int64
-        Number of levels of each variable, 1 … 256; a level may be empty.
-    """
-
+    #: (n_vars, n_samples), C-contiguous: level of each sample; ``codes[v] < n_levels[v]``.
     codes: CodeArray
+    #: (n_vars,): number of levels of each variable, 1 … 256; a level may be empty.
     n_levels: IntArray
 
     def __post_init__(self) -> None:
@@ -125,32 +113,22 @@ class BitPlanes:
 
     Level 0 needs no plane: its samples are in no other plane. A variable with c levels thus has c − 1 planes, and the
     count of any cell per class is a popcount over that class's words.
-
-    Attributes
-    ----------
-    words : (n_planes, n_words) uint64
-        The planes; padding bits at the end of each class are 0.
-    plane_start : (n_rows + 1,) int64
-        Planes of variable v are ``plane_start[v] : plane_start[v + 1]``, for levels 1, 2, ….
-    n_levels : (n_rows,) int64
-    class_word_start : (n_classes + 1,) int64
-        Words of class q are ``class_word_start[q] : class_word_start[q + 1]``, a multiple of 8 words.
-    class_sizes : (n_classes,) int64
-    n_vars : int
-        Real variables; the rows after them are contrast variables.
-    scores : (8 * n_words,) int32, optional
-        Of a number outcome, which has one class: samples are sorted by an integer score, which those of a byte share.
-    samples : (n_words,) uint64, optional
-        Of a number outcome: the bits that are samples. A byte may have fewer than eight.
     """
 
+    #: (n_planes, n_words): the planes; padding bits at the end of each class are 0.
     words: WordArray
+    #: (n_rows + 1,): planes of variable v are ``plane_start[v] : plane_start[v + 1]``, for levels 1, 2, ….
     plane_start: IntArray
-    n_levels: IntArray
+    n_levels: IntArray  #: (n_rows,)
+    #: (n_classes + 1,): words of class q are ``class_word_start[q] : class_word_start[q + 1]``, a multiple of 8 words.
     class_word_start: IntArray
-    class_sizes: IntArray
+    class_sizes: IntArray  #: (n_classes,)
+    #: Real variables; the rows after them are contrast variables.
     n_vars: int
+    #: (8 * n_words,): of a number outcome, which has one class: samples are sorted by an integer score, which those of
+    #: a byte share.
     scores: npt.NDArray[np.int32] | None = None
+    #: (n_words,): of a number outcome: the bits that are samples. A byte may have fewer than eight.
     samples: WordArray | None = None
 
     @property
@@ -190,30 +168,22 @@ class TupleTiles:
     into middle blocks, and these into small blocks. A tile names k − 2 small blocks, not descending, a middle block and
     a lane block, and holds every tuple that takes one variable from each, ascending in the order. The last variables of
     a tuple run over wide blocks, so that fixing the others pays.
-
-    Attributes
-    ----------
-    order : (n_ordered,) int64
-        Row numbers of the variables that take part, block after block.
-    block_start, middle_start, lane_start : (n + 1,) int64
-        Small, middle and lane blocks: block b is ``order[start[b] : start[b + 1]]``.
-    tiles : (n_tiles, k) int32
-        Numbers of k − 2 small blocks, of a middle block and of a lane block (in 1D, of a lane block only).
-    n_tuples : (n_tiles,) float64
-        Tuples in each tile; whole numbers, as floats since there can be more than 2**63 in all.
-    partner_cells : (n_groups,) int64
-        The distinct numbers of cells that a variable's partners can have, ascending.
-    only_of_stratum : (n_groups,) bool, optional
-        Where row 0 is a stratum, a member of every tuple: numbers of cells that only its own partners have.
     """
 
+    #: (n_ordered,): row numbers of the variables that take part, block after block.
     order: IntArray
+    #: `block_start`, `middle_start`, `lane_start`, (n + 1,): small, middle and lane blocks: block b is ``order[start[b]
+    #: : start[b + 1]]``.
     block_start: IntArray
     middle_start: IntArray
     lane_start: IntArray
+    #: (n_tiles, k): numbers of k − 2 small blocks, of a middle block and of a lane block (in 1D, of a lane block only).
     tiles: npt.NDArray[np.int32]
+    #: (n_tiles,): tuples in each tile; whole numbers, as floats since there can be more than 2**63 in all.
     n_tuples: FloatArray
+    #: (n_groups,): the distinct numbers of cells that a variable's partners can have, ascending.
     partner_cells: IntArray
+    #: (n_groups,): where row 0 is a stratum, a member of every tuple: numbers of cells that only its own partners have.
     only_of_stratum: BoolArray | None = None
 
     @property
@@ -374,22 +344,15 @@ class MaxGains:
 
 @dataclass(frozen=True)
 class TupleRows:
-    """Variables in tuples, with a value each, as an engine lists them: tile by tile.
+    """Variables in tuples, with a value each, as an engine lists them: tile by tile."""
 
-    Attributes
-    ----------
-    tuples : (n_rows, k) int32
-        Members of the tuple, ascending.
-    variable : (n_rows,) int32
-        The member to which the value belongs.
-    value : (n_rows,) float64
-    rows_of_tile : (n_tiles_done,) int64
-        Number of rows of each tile that was done: a search ends before its last tile where rows exceed their limit.
-    """
-
+    #: (n_rows, k): members of the tuple, ascending.
     tuples: npt.NDArray[np.int32]
+    #: (n_rows,): the member to which the value belongs.
     variable: npt.NDArray[np.int32]
-    value: FloatArray
+    value: FloatArray  #: (n_rows,)
+    #: (n_tiles_done,): number of rows of each tile that was done: a search ends before its last tile where rows exceed
+    #: their limit.
     rows_of_tile: IntArray
 
     @classmethod

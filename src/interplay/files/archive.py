@@ -50,32 +50,21 @@ _NAMES_OF_0_2 = ("selection", "interactions")
 
 @dataclass(frozen=True)
 class FileFormat:
-    """How one kind of dataclass is written.
+    """How one kind of dataclass is written."""
 
-    Attributes
-    ----------
-    name : str
-        Kind of content, as the file states it.
-    version : int
-        One more whenever files of the version before cannot be read any longer.
-    root : type
-        The dataclass.
-    types : tuple of type
-        The dataclasses that may be in it.
-    in_words : str
-        The file in messages.
-    advice : str
-        Advice on a damaged file, at the end of a message.
-    check : callable, optional
-        Says whether the content is consistent, beyond the annotations of its fields.
-    """
-
+    #: Kind of content, as the file states it.
     name: str
+    #: One more whenever files of the version before cannot be read any longer.
     version: int
+    #: The dataclass.
     root: type
+    #: The dataclasses that may be in it.
     types: tuple[type, ...]
+    #: The file in messages.
     in_words: str
+    #: Advice on a damaged file, at the end of a message.
     advice: str
+    #: Says whether the content is consistent, beyond the annotations of its fields.
     check: Callable[[Any], bool] | None = None
 
 

@@ -33,19 +33,6 @@ _BOUNDS: dict[str, Callable[[Any, Any], Any]] = {
 class Check:
     """Shape and bounds of a value, beyond its type; None always passes.
 
-    Attributes
-    ----------
-    shape : str
-        Sizes of an array, or of a list, such as "n 2" or "n+1". An int has one: it is the size itself.
-    low, above, high, below : float or str, optional
-        Bounds of the entries, that is ≥, >, ≤ and <; a string is a size.
-    nan : bool
-        Whether entries may be NaN, in spite of bounds.
-    may_be_empty : bool
-        Whether an array may have no entries instead of its shape.
-    among : collection, optional
-        All values that are allowed.
-
     Examples
     --------
     >>> sizes = {"n": 3}
@@ -53,13 +40,18 @@ class Check:
     (True, False)
     """
 
+    #: Sizes of an array, or of a list, such as "n 2" or "n+1". An int has one: it is the size itself.
     shape: str = ""
+    #: `low`, `above`, `high`, `below`: bounds of the entries, that is ≥, >, ≤ and <; a string is a size.
     low: float | str | None = None
     above: float | str | None = None
     high: float | str | None = None
     below: float | str | None = None
+    #: Whether entries may be NaN, in spite of bounds.
     nan: bool = False
+    #: Whether an array may have no entries instead of its shape.
     may_be_empty: bool = False
+    #: All values that are allowed.
     among: Collection[Any] | None = None
 
     def allows(self, value: Any, sizes: Sizes) -> bool:

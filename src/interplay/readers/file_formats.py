@@ -75,32 +75,21 @@ class Wanted(NamedTuple):
 
 
 class FileFormat(NamedTuple):
-    """A format that `read_data` knows.
+    """A format that `read_data` knows."""
 
-    Attributes
-    ----------
-    endings : tuple of str
-        File extensions, in lower case.
-    read : callable
-        (path, Wanted) → table: a pandas DataFrame, a pyarrow table or a `Table`; of arrays, table and outcome.
-    in_words : str
-        What is read and what ``--target`` names, as `interplay run --help` shows it.
-    options : set of str
-        Arguments of `read_data` that this format takes, among those that not all formats take.
-    is_split : bool
-        Whether `read` returns table and outcome.
-    stays_in_file : bool
-        Whether the table is read by blocks of columns from the file, which must stay where it is.
-    default_target : str, optional
-        What is the outcome if no target is named.
-    """
-
+    #: File extensions, in lower case.
     endings: tuple[str, ...]
+    #: (path, Wanted) → table: a pandas DataFrame, a pyarrow table or a `Table`; of arrays, table and outcome.
     read: Callable[[AnyPath, Wanted], Any]
+    #: What is read and what ``--target`` names, as `interplay run --help` shows it.
     in_words: str
+    #: Arguments of `read_data` that this format takes, among those that not all formats take.
     options: frozenset[str] = frozenset()
+    #: Whether `read` returns table and outcome.
     is_split: bool = False
+    #: Whether the table is read by blocks of columns from the file, which must stay where it is.
     stays_in_file: bool = False
+    #: What is the outcome if no target is named.
     default_target: str | None = None
 
 

@@ -32,26 +32,17 @@ _SENTINELS = (-1, -9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
 
 @dataclass(frozen=True)
 class WrittenNumbers:
-    """How the numbers of a file are written.
+    """How the numbers of a file are written."""
 
-    Attributes
-    ----------
-    file : str
-        Name of the file in messages.
-    decimal : str or None
-        The decimal sign, if the user gives it.
-    guessed : str
-        The decimal sign that pandas was given.
-    comma_separates : bool
-        Whether commas separate the fields; numbers with a comma are then in quotes.
-    kept : collection of str
-        Texts that are values, though they usually mark missing ones.
-    """
-
+    #: Name of the file in messages.
     file: str
+    #: The decimal sign, if the user gives it.
     decimal: str | None
+    #: The decimal sign that pandas was given.
     guessed: str
+    #: Whether commas separate the fields; numbers with a comma are then in quotes.
     comma_separates: bool
+    #: Texts that are values, though they usually mark missing ones.
     kept: Collection[str] = ()
 
     def read_in(

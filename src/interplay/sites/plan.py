@@ -260,19 +260,12 @@ def _texts(name: str, values: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class PlannedColumn:
-    """A column that every site has.
-
-    Attributes
-    ----------
-    name : str
-    levels : tuple of float, or of str
-        The numbers, ascending, or the labels that are its levels; empty for a column that is cut.
-    thresholds : tuple of float
-        Where numbers are cut, ascending: a value belongs to the level after all thresholds below it.
-    """
+    """A column that every site has."""
 
     name: str
+    #: The numbers, ascending, or the labels that are its levels; empty for a column that is cut.
     levels: tuple[float, ...] | tuple[str, ...] = ()
+    #: Where numbers are cut, ascending: a value belongs to the level after all thresholds below it.
     thresholds: tuple[float, ...] = ()
 
     @property

@@ -30,27 +30,17 @@ _READ_AT_ONCE = 64
 
 @dataclass(frozen=True, eq=False)
 class SiteData:
-    """The table of a site, coded as the plan says.
-
-    Attributes
-    ----------
-    plan : SitePlan
-    site : str
-    coded : CodedComparison
-        The columns of the plan, with the classes that the site has.
-    present : (n,) int64
-        Numbers of these classes in the plan.
-    class_sizes : (n_classes,) int64
-        Samples of all classes of the plan.
-    occurs : list of (n_levels,) bool
-        Of each column, which of its levels the site has; missing values last.
-    """
+    """The table of a site, coded as the plan says."""
 
     plan: SitePlan
     site: str
+    #: The columns of the plan, with the classes that the site has.
     coded: CodedComparison
+    #: (n,): numbers of these classes in the plan.
     present: IntArray
+    #: (n_classes,): samples of all classes of the plan.
     class_sizes: IntArray
+    #: list of (n_levels,): of each column, which of its levels the site has; missing values last.
     occurs: list[BoolArray]
 
     @property

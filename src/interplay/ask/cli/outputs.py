@@ -76,29 +76,21 @@ _NOT_REPEATED = {
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where the result of a command goes: to files, and to stdout.
+    """Where the result of a command goes: to files, and to stdout."""
 
-    Attributes
-    ----------
-    out, format_, report, save, config_out : str or None
-        Values of the options; `config_out` is the file of --write-config.
-    quiet : bool
-        Whether to print only requested results.
-    clump : float or None
-        The r² of --clump.
-    sumstats : str or None
-    best : int, "auto" or None
-        How many variables for a model are named.
-    """
-
+    #: `out`, `format_`, `report`, `save`, `config_out`: values of the options; `config_out` is the file of
+    #: --write-config.
     out: str | None
     format_: str | None
     report: str | None
     save: str | None
+    #: Whether to print only requested results.
     quiet: bool
     config_out: str | None
+    #: The r² of --clump.
     clump: float | None = None
     sumstats: str | None = None
+    #: How many variables for a model are named.
     best: int | str | None = None
 
     @classmethod

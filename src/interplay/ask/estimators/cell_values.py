@@ -19,20 +19,14 @@ PRIOR = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What is added up in cells: shares of classes, or one sum over another.
+    """What is added up in cells: shares of classes, or one sum over another."""
 
-    Attributes
-    ----------
-    kind : str
-        "log_odds", "mean" or "log_hazard".
-    names : list of str
-        Of the values of a cell.
-    sums : (n_samples, n_sums) float64
-        Classes: one column for each. Mean: the number and 1. Log hazard: events and expected events.
-    """
-
+    #: "log_odds", "mean" or "log_hazard".
     kind: str
+    #: Of the values of a cell.
     names: list[str]
+    #: (n_samples, n_sums): classes: one column for each. Mean: the number and 1. Log hazard: events and expected
+    #: events.
     sums: FloatArray
 
 

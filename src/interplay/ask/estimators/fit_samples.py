@@ -55,24 +55,15 @@ FIT_ARGUMENTS = arguments_in(
 
 @dataclass(frozen=True, eq=False)
 class FitSamples:
-    """The samples of a fit, as a search takes them: without those of rare classes.
-
-    Attributes
-    ----------
-    table : Table
-    y : array-like
-        Their outcome.
-    rows : (n_samples,) int
-        Their numbers in X.
-    groups : Groups, optional
-    beside : dict
-        Strata, groups with their order, covariates, offset and entry.
-    """
+    """The samples of a fit, as a search takes them: without those of rare classes."""
 
     table: Table
+    #: Their outcome.
     y: Any
+    #: (n_samples,) int: their numbers in X.
     rows: IntArray
     groups: Groups | None
+    #: Strata, groups with their order, covariates, offset and entry.
     beside: dict[str, Any]
 
 

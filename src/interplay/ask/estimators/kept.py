@@ -18,22 +18,14 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class KeptVariables:
-    """The variables that a selector keeps.
+    """The variables that a selector keeps."""
 
-    Attributes
-    ----------
-    support : (n_vars,) bool
-    same_as : dict
-        For each redundant relevant variable: the kept variable with which it is redundant, and their association.
-    of_short_list : bool
-        Whether the variables are those of the short list.
-    n_exactly : int, optional
-        Whether they are so many of the order for models.
-    """
-
-    support: BoolArray
+    support: BoolArray  #: (n_vars,)
+    #: For each redundant relevant variable: the kept variable with which it is redundant, and their association.
     same_as: dict[int, tuple[int, float]]
+    #: Whether the variables are those of the short list.
     of_short_list: bool = False
+    #: Whether they are so many of the order for models.
     n_exactly: int | None = None
 
     def left_out(self, result: Selection) -> dict[str, str]:

@@ -23,32 +23,20 @@ _WORDS = {2: ["lo", "hi"], 3: ["lo", "mid", "hi"]}
 
 @dataclass(frozen=True, eq=False)
 class TupleFeatures:
-    """The features of one tuple.
+    """The features of one tuple."""
 
-    Attributes
-    ----------
-    members : tuple of int
-        Numbers of the variables.
-    names : tuple of str
-    discretization : int
-    cuts : tuple of VariableCuts
-        Levels of each member.
-    used : (n_used,) int64
-        Cells that have samples of the fit: features of "cells".
-    values : CellValues or None
-        Of "means": log odds, means or log hazards of the cells.
-    centre, spread : (k,) float64
-        Of "products": means and standard deviations of the members; NaN where a member has no numbers.
-    encodings : tuple of str
-    omit_missing : bool
-    """
-
+    #: Numbers of the variables.
     members: tuple[int, ...]
     names: tuple[str, ...]
     discretization: int
+    #: Levels of each member.
     cuts: tuple[VariableCuts, ...]
+    #: (n_used,): cells that have samples of the fit: features of "cells".
     used: IntArray
+    #: Of "means": log odds, means or log hazards of the cells.
     values: CellValues | None
+    #: `centre`, `spread`, (k,): of "products": means and standard deviations of the members; NaN where a member has no
+    #: numbers.
     centre: FloatArray
     spread: FloatArray
     encodings: tuple[str, ...]

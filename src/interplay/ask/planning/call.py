@@ -232,38 +232,24 @@ MAX_CELLS = 4096
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A study with one tuple that interacts.
+    """A study with one tuple that interacts."""
 
-    Attributes
-    ----------
-    outcome : str
-        "number", "classes" or "times".
-    shares : tuple of (n_levels,) float64
-        Of the levels of each member.
-    is_cut : bool
-        Whether levels come from cuts at quantiles, so that each has its share of the samples exactly.
-    effects : (levels …) float64
-        Of the cells: means in standard deviations, log odds, or log hazards.
-    n_tests : int
-        Tuples that p-values are adjusted for.
-    level : float
-        Significance level.
-    class_shares : (n_classes,) float64
-    event_share : float
-    scale : str
-    coding : str
-        "levels" or "dosage".
-    """
-
+    #: "number", "classes" or "times".
     outcome: str
+    #: tuple of (n_levels,): of the levels of each member.
     shares: tuple[FloatArray, ...]
+    #: Whether levels come from cuts at quantiles, so that each has its share of the samples exactly.
     is_cut: bool
+    #: (levels …): of the cells: means in standard deviations, log odds, or log hazards.
     effects: FloatArray
+    #: Tuples that p-values are adjusted for.
     n_tests: int
+    #: Significance level.
     level: float
-    class_shares: FloatArray
+    class_shares: FloatArray  #: (n_classes,)
     event_share: float
     scale: str
+    #: "levels" or "dosage".
     coding: str
 
     @property

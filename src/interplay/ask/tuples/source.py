@@ -41,35 +41,23 @@ _SAMPLE_TILES = 48
 
 @dataclass(frozen=True)
 class TupleSource:
-    """All that decides which rows there are.
+    """All that decides which rows there are."""
 
-    Attributes
-    ----------
-    planes : list of BitPlanes
-        One per discretisation, all held at once (a bit per sample, variable and level); real variables only.
-    dimensions : int
-    asked_for, require
-        As in `make_tuple_tiles`.
-    pseudocount : float
-    formula : TupleFormula or None
-        None for the gains of the members.
-    average : bool
-        Take the mean over the discretisations, not the maximum.
-    engine : Engine
-        One that can list tuples.
-    tiles_of_engine : bool
-        Cut the tuples as the engine likes it. Otherwise the order of the rows, which come tile by tile, is the same for
-        every engine.
-    """
-
+    #: One per discretisation, all held at once (a bit per sample, variable and level); real variables only.
     planes: list[BitPlanes]
     dimensions: int
+    #: `asked_for`, `require`: as in `make_tuple_tiles`.
     asked_for: BoolArray | None
     require: str
     pseudocount: float
+    #: None for the gains of the members.
     formula: TupleFormula | None
+    #: Take the mean over the discretisations, not the maximum.
     average: bool
+    #: One that can list tuples.
     engine: Engine
+    #: Cut the tuples as the engine likes it. Otherwise the order of the rows, which come tile by tile, is the same for
+    #: every engine.
     tiles_of_engine: bool = True
 
     @property

@@ -63,37 +63,27 @@ MAX_COMPARISONS = 64
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Coder:
-    """Makes the codes of any discretisation of one table.
-
-    Attributes
-    ----------
-    n_levels : (n_vars,) int64
-        Levels of each variable, the same in every discretisation.
-    is_discrete : (n_vars,) bool
-        Variables that are coded as they are; the others are discretised by rank.
-    n_missing : (n_vars,) int64
-        Missing values of each variable.
-    thresholds : (n_vars, discretizations, divisions)
-        Thresholds of the variables discretised by rank.
-    level_thresholds : list, n_vars entries
-        Thresholds of the discrete variables: their levels but the last; None for the others.
-    last_levels : (n_vars,) float64
-        The last levels of the discrete variables; 0 for the others, and where no value is known.
-    kept_blocks : dict of int to (n_rows, n_samples) array
-        Values that were read already, by the number of their first variable: blocks of `block_columns`, if any.
-    """
+    """Makes the codes of any discretisation of one table."""
 
     table: Table
     discretizations: int
     missing: str
     seed: int
     first_variable: int
+    #: (n_vars,): levels of each variable, the same in every discretisation.
     n_levels: IntArray
+    #: (n_vars,): variables that are coded as they are; the others are discretised by rank.
     is_discrete: BoolArray
+    #: (n_vars,): missing values of each variable.
     n_missing: IntArray
+    #: (n_vars, discretizations, divisions): thresholds of the variables discretised by rank.
     thresholds: Values
+    #: Thresholds of the discrete variables: their levels but the last; None for the others.
     level_thresholds: list[Values | None]
+    #: (n_vars,): the last levels of the discrete variables; 0 for the others, and where no value is known.
     last_levels: FloatArray
+    #: dict of int to (n_rows, n_samples) array: values that were read already, by the number of their first variable:
+    #: blocks of `block_columns`, if any.
     kept_blocks: dict[int, Values]
     block_columns: int
     n_jobs: int

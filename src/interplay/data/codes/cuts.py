@@ -24,26 +24,18 @@ NO_LEVEL = -1
 
 @dataclass(frozen=True, eq=False)
 class VariableCuts:
-    """Definition of the levels of a variable.
+    """Definition of the levels of a variable."""
 
-    Attributes
-    ----------
-    variable : int
-        Its number in the table that was cut.
-    thresholds : (n_discretizations, divisions) float64
-        Of a variable cut by rank: a value belongs to the level after all thresholds below it. (0, 0) for others.
-    values : (n_levels,) float64
-        Of a variable taken as it is: the number that is each level. Empty for others.
-    labels : list of str
-        Of a bool, categorical or text variable: the names of its levels. Empty for others.
-    missing_level : bool
-        Whether missing values have a level, the last one.
-    """
-
+    #: Its number in the table that was cut.
     variable: Annotated[int, Check(low=0, below="n_vars")]
+    #: (n_discretizations, divisions): of a variable cut by rank: a value belongs to the level after all thresholds
+    #: below it. (0, 0) for others.
     thresholds: Annotated[FloatArray, Check("n_discretizations divisions")]
+    #: (n_levels,): of a variable taken as it is: the number that is each level. Empty for others.
     values: Annotated[FloatArray, Check("n_levels")]
+    #: Of a bool, categorical or text variable: the names of its levels. Empty for others.
     labels: list[str]
+    #: Whether missing values have a level, the last one.
     missing_level: bool
 
     def is_consistent(self) -> bool:
@@ -94,17 +86,11 @@ class VariableCuts:
 
 @dataclass(frozen=True, eq=False)
 class OutcomeCuts:
-    """Definition of the classes of the outcome.
+    """Definition of the classes of the outcome."""
 
-    Attributes
-    ----------
-    labels : list of str
-        Names of the classes.
-    bounds : (n_classes − 1,) float64
-        Of a continuous outcome: the largest value of each class but the last. Empty for others.
-    """
-
+    #: Names of the classes.
     labels: Annotated[list[str], Check("n_classes")]
+    #: (n_classes − 1,): of a continuous outcome: the largest value of each class but the last. Empty for others.
     bounds: Annotated[FloatArray, Check("n_bounds")]
 
     def is_consistent(self) -> bool:

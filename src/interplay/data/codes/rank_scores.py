@@ -24,17 +24,11 @@ _MAX_KEPT = 1 << 26
 
 @dataclass(frozen=True, eq=False)
 class RankScores:
-    """The scores of a table's columns, made block by block.
+    """The scores of a table's columns, made block by block."""
 
-    Attributes
-    ----------
-    coder : Coder
-        Gives the values of the columns, or, for columns of few values, their levels.
-    strata : (n_samples,) int64, optional
-        Ranks are taken within strata.
-    """
-
+    #: Gives the values of the columns, or, for columns of few values, their levels.
     coder: Coder
+    #: (n_samples,): ranks are taken within strata.
     strata: IntArray | None = None
     _kept: dict[tuple[int, int], FloatArray] = field(default_factory=dict, repr=False)
 

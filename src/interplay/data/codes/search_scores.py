@@ -33,19 +33,12 @@ _MAX_SUM = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class SearchScores:
-    """Integer scores of samples, and their places in planes.
+    """Integer scores of samples, and their places in planes."""
 
-    Attributes
-    ----------
-    scores : (n_samples,) int32
-    slots : (n_slots,) int64
-        Sample of each bit of a plane, ascending in score; −1 for a bit that is no sample. Whole bytes.
-    of_bytes : (n_slots / 8,) int32
-        Integer that the samples of each byte share.
-    """
-
-    scores: npt.NDArray[np.int32]
+    scores: npt.NDArray[np.int32]  #: (n_samples,)
+    #: (n_slots,): sample of each bit of a plane, ascending in score; −1 for a bit that is no sample. Whole bytes.
     slots: IntArray
+    #: (n_slots / 8,): integer that the samples of each byte share.
     of_bytes: npt.NDArray[np.int32]
 
     def padded(self, n_words: int) -> tuple[IntArray, npt.NDArray[np.int32], WordArray]:

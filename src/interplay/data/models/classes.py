@@ -12,23 +12,16 @@ from interplay.data.models.linear import Likelihood, Slopes, independent_places,
 
 @dataclass(frozen=True, eq=False)
 class ClassFit:
-    """A logistic or multinomial model of classes, at the maximum of its likelihood.
+    """A logistic or multinomial model of classes, at the maximum of its likelihood."""
 
-    Attributes
-    ----------
-    coefficients : (n_classes − 1, n_columns) float64
-        Log odds of classes 1, 2, … against class 0; 0 for a column that is a sum of columns before it. A coefficient
-        of which the likelihood grows without end stops where it hardly grows any more.
-    covariance : ((n_classes − 1) · n_columns, (n_classes − 1) · n_columns) float64
-        Of the coefficients, class by class; NaN for columns that are sums of others.
-    log_likelihood : float
-    probabilities : (n_samples, n_classes) float64
-    """
-
+    #: (n_classes − 1, n_columns): log odds of classes 1, 2, … against class 0; 0 for a column that is a sum of columns
+    #: before it. A coefficient of which the likelihood grows without end stops where it hardly grows any more.
     coefficients: FloatArray
+    #: ((n_classes − 1) · n_columns, (n_classes − 1) · n_columns): of the coefficients, class by class; NaN for columns
+    #: that are sums of others.
     covariance: FloatArray
     log_likelihood: float
-    probabilities: FloatArray
+    probabilities: FloatArray  #: (n_samples, n_classes)
 
 
 def fit_classes(codes: IntArray, columns: FloatArray, n_classes: int, offset: FloatArray | None = None) -> ClassFit:

@@ -21,28 +21,20 @@ _LEAST = -600.0
 
 @dataclass(frozen=True, eq=False)
 class CoxFit:
-    """A model of proportional hazards, at the maximum of the partial likelihood.
+    """A model of proportional hazards, at the maximum of the partial likelihood."""
 
-    Attributes
-    ----------
-    coefficients : (n_columns,) float64
-        Log hazard ratios; 0 for a column that is a sum of columns before it, or constant within strata. A coefficient
-        of which the likelihood grows without end stops where it hardly grows any more.
-    covariance : (n_columns, n_columns) float64
-        The inverse of the information; NaN for columns that have no coefficient of their own.
-    log_likelihood, log_likelihood_null : float
-        Of the partial likelihood: at the coefficients, and with all of them 0 (the offset stays).
-    log_hazard : (n_samples,) float64
-        Offset plus columns times coefficients, relative to a mean of columns.
-    rank : int
-        Columns with a coefficient of their own.
-    """
-
+    #: (n_columns,): log hazard ratios; 0 for a column that is a sum of columns before it, or constant within strata. A
+    #: coefficient of which the likelihood grows without end stops where it hardly grows any more.
     coefficients: FloatArray
+    #: (n_columns, n_columns): the inverse of the information; NaN for columns that have no coefficient of their own.
     covariance: FloatArray
+    #: `log_likelihood`, `log_likelihood_null`: of the partial likelihood: at the coefficients, and with all of them 0
+    #: (the offset stays).
     log_likelihood: float
     log_likelihood_null: float
+    #: (n_samples,): offset plus columns times coefficients, relative to a mean of columns.
     log_hazard: FloatArray
+    #: Columns with a coefficient of their own.
     rank: int
 
 

@@ -24,23 +24,16 @@ _AT_ONCE = 1 << 17
 
 
 class CellFits(NamedTuple):
-    """Two models of each table of cells, the larger one with a hazard of its own for each cell.
+    """Two models of each table of cells, the larger one with a hazard of its own for each cell."""
 
-    Attributes
-    ----------
-    is_known : (n_tables,) bool
-        False where a model did not converge, as with a cell without events.
-    chi2 : (n_tables,) float64
-        The likelihood ratio.
-    log_hazard : (n_tables, n_cells) float64
-        Of the larger model, relative to the first cell.
-    covariance, robust : (n_tables, n_cells, n_cells) float64
-        Of the log hazards: of the likelihood, and Lin and Wei's, which holds where hazards are not proportional.
-    """
-
+    #: (n_tables,): false where a model did not converge, as with a cell without events.
     is_known: BoolArray
+    #: (n_tables,): the likelihood ratio.
     chi2: FloatArray
+    #: (n_tables, n_cells): of the larger model, relative to the first cell.
     log_hazard: FloatArray
+    #: `covariance`, `robust`, (n_tables, n_cells, n_cells): of the log hazards: of the likelihood, and Lin and Wei's,
+    #: which holds where hazards are not proportional.
     covariance: FloatArray
     robust: FloatArray
 

@@ -15,23 +15,16 @@ _DEPENDENT = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class LinearFit:
-    """A linear model with normal errors.
+    """A linear model with normal errors."""
 
-    Attributes
-    ----------
-    coefficients : (n_columns,) float64
-        0 for a column that is a sum of columns before it.
-    covariance : (n_columns, n_columns) float64
-        Of the coefficients; NaN for columns that are sums of others, and where no sample is left over.
-    residuals : (n_samples,) float64
-        Scores minus offset minus fitted values.
-    df_residual : int
-        Samples minus independent columns.
-    """
-
+    #: (n_columns,): 0 for a column that is a sum of columns before it.
     coefficients: FloatArray
+    #: (n_columns, n_columns): of the coefficients; NaN for columns that are sums of others, and where no sample is left
+    #: over.
     covariance: FloatArray
+    #: (n_samples,): scores minus offset minus fitted values.
     residuals: FloatArray
+    #: Samples minus independent columns.
     df_residual: int
 
 

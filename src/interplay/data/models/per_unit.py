@@ -27,25 +27,18 @@ _LEVELS_COUNTED = 4
 
 
 class PerUnit(NamedTuple):
-    """The change of the outcome per unit of a variable, of each variable beside known columns.
+    """The change of the outcome per unit of a variable, of each variable beside known columns."""
 
-    Attributes
-    ----------
-    estimate, error : (n,) float64
-        Differences of means, or log odds ratios, with standard errors; NaN where there is no finite estimate.
-    log_p : (n,) float64
-        ln p of Wald's test (t of numbers); NaN where there is no estimate.
-    explained : (n,) float64
-        Share of the variance, beside the columns, that the variable explains; NaN of classes.
-    lod : (n,) float64
-        Logarithm to base 10 of the likelihood ratio of the models with and without the variable; of classes Wald's.
-    is_log_odds : bool
-    """
-
+    #: `estimate`, `error`, (n,): differences of means, or log odds ratios, with standard errors; NaN where there is no
+    #: finite estimate.
     estimate: FloatArray
     error: FloatArray
+    #: (n,): ln p of Wald's test (t of numbers); NaN where there is no estimate.
     log_p: FloatArray
+    #: (n,): share of the variance, beside the columns, that the variable explains; NaN of classes.
     explained: FloatArray
+    #: (n,): logarithm to base 10 of the likelihood ratio of the models with and without the variable; of classes
+    #: Wald's.
     lod: FloatArray
     is_log_odds: bool = False
 

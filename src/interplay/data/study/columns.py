@@ -41,29 +41,19 @@ class ColumnKind(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """A column that is turned into numbers each time it is read.
-
-    Attributes
-    ----------
-    kind : ColumnKind
-    dtype : numpy.dtype
-        Type of the numbers that `read` returns; a floating one if values are missing.
-    read : callable
-        Returns the (n_samples,) numbers; for labels the number of the level; NaN where missing. The array may be
-        the user's own memory: never write to it.
-    levels : list or None
-        The user's names of the levels, for bool and label columns.
-    doubt : LabelDoubt or None
-        Reason to doubt that a text column holds labels: numbers with slips among them, say.
-    is_ordered : bool
-        Whether labels have an order that the user gave, such as those of an ordered categorical.
-    """
+    """A column that is turned into numbers each time it is read."""
 
     kind: ColumnKind
+    #: Type of the numbers that `read` returns; a floating one if values are missing.
     dtype: np.dtype[Any]
+    #: Returns the (n_samples,) numbers; for labels the number of the level; NaN where missing. The array may be the
+    #: user's own memory: never write to it.
     read: Callable[[], Values]
+    #: The user's names of the levels, for bool and label columns.
     levels: list[Any] | None = None
+    #: Reason to doubt that a text column holds labels: numbers with slips among them, say.
     doubt: LabelDoubt | None = None
+    #: Whether labels have an order that the user gave, such as those of an ordered categorical.
     is_ordered: bool = False
 
 

@@ -22,32 +22,21 @@ MULTICLASS_CHOICES = ("joint", "ovo", "ovr")
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The samples and the outcome of one run.
+    """The samples and the outcome of one run."""
 
-    Attributes
-    ----------
-    decision : str
-        The comparison in words: "all classes", "a vs b", "a vs rest", "numbers".
-    table : Table
-        The samples of these classes; the same object for all comparisons that take all samples.
-    outcome : ClassTarget or ScoreTarget
-        As it is searched: with a `model`, the residuals of this model, unless there are more than two classes.
-    design : Design, optional
-        Not given: nothing is known of the samples beside the variables.
-    rows : (n,) int64, optional
-        Numbers of the samples; all if not given.
-    model : FullModel, optional
-        With covariates, an offset or times: the model that has the last word.
-    original : ClassTarget or ScoreTarget, optional
-        With a `model`: the outcome as users know it.
-    """
-
+    #: The comparison in words: "all classes", "a vs b", "a vs rest", "numbers".
     decision: str
+    #: The samples of these classes; the same object for all comparisons that take all samples.
     table: Table
+    #: As it is searched: with a `model`, the residuals of this model, unless there are more than two classes.
     outcome: Target
+    #: Not given: nothing is known of the samples beside the variables.
     design: Design | None = None
+    #: (n,): numbers of the samples; all if not given.
     rows: IntArray | None = None
+    #: With covariates, an offset or times: the model that has the last word.
     model: FullModel | None = None
+    #: With a `model`: the outcome as users know it.
     original: Target | None = None
 
     @property

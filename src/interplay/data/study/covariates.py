@@ -26,17 +26,12 @@ MAX_COLUMNS = 200
 
 @dataclass(frozen=True, eq=False)
 class Covariates:
-    """Covariates as columns of a model.
+    """Covariates as columns of a model."""
 
-    Attributes
-    ----------
-    names : list of str
-        The user's names of the covariates.
-    design : (n_samples, n_columns) float64
-        Numbers, with mean 0 and standard deviation 1; for labels, one column of 0 and 1 for each label but the first.
-    """
-
+    #: The user's names of the covariates.
     names: list[str]
+    #: (n_samples, n_columns): numbers, with mean 0 and standard deviation 1; for labels, one column of 0 and 1 for each
+    #: label but the first.
     design: FloatArray
 
     def smooth(self, n_informative: int) -> FloatArray:

@@ -26,24 +26,15 @@ from interplay.data.study.table_checks import are_in_order, order_deviates, samp
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Strata, groups, covariates and offset of some samples, as far as there are any.
-
-    Attributes
-    ----------
-    n_samples : int
-    strata : Strata, optional
-        Samples are compared within strata; in a model, each has a constant, or a baseline hazard, of its own.
-    groups : Groups, optional
-        Samples that belong together.
-    covariates : Covariates, optional
-    offset : (n_samples,) float64, optional
-        The known part of the outcome: means, log odds of the second class, or log hazards.
-    """
+    """Strata, groups, covariates and offset of some samples, as far as there are any."""
 
     n_samples: int
+    #: Samples are compared within strata; in a model, each has a constant, or a baseline hazard, of its own.
     strata: Strata | None = None
+    #: Samples that belong together.
     groups: Groups | None = None
     covariates: Covariates | None = None
+    #: (n_samples,): the known part of the outcome: means, log odds of the second class, or log hazards.
     offset: FloatArray | None = None
 
     @property
@@ -96,17 +87,11 @@ class Design:
 
 @dataclass(frozen=True)
 class Strata:
-    """Which stratum each sample is in.
+    """Which stratum each sample is in."""
 
-    Attributes
-    ----------
-    codes : (n_samples,) int64
-        Stratum of each sample, 0 … n_strata − 1; none is empty.
-    labels : list of str
-        The user's names of the strata.
-    """
-
+    #: (n_samples,): stratum of each sample, 0 … n_strata − 1; none is empty.
     codes: IntArray
+    #: The user's names of the strata.
     labels: list[str]
 
     @property
@@ -195,17 +180,12 @@ _MIN_LABELS_DEVIATE = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Which group each sample is in.
+    """Which group each sample is in."""
 
-    Attributes
-    ----------
-    codes : (n_samples,) int64
-        Group of each sample, 0 … n_groups − 1; none is empty.
-    order : (n_samples,) int64, optional
-        Place of each sample in the order of its group, where samples of a group do not change places freely.
-    """
-
+    #: (n_samples,): group of each sample, 0 … n_groups − 1; none is empty.
     codes: IntArray
+    #: (n_samples,): place of each sample in the order of its group, where samples of a group do not change places
+    #: freely.
     order: IntArray | None = None
 
     @property

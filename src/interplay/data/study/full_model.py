@@ -20,15 +20,9 @@ from interplay.data.study.outcomes.targets import ScoreTarget
 
 @dataclass(frozen=True, eq=False)
 class FullModel:
-    """The data of the models that have the last word.
+    """The data of the models that have the last word."""
 
-    Attributes
-    ----------
-    outcome : Outcome
-        As it is modelled: an offset of numbers is subtracted already.
-    design : Design
-    """
-
+    #: As it is modelled: an offset of numbers is subtracted already.
     outcome: Outcome
     design: Design
 

@@ -66,17 +66,11 @@ def stands_for_missing(text: str, *, among_numbers: bool) -> bool:
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """One way of writing numbers.
+    """One way of writing numbers."""
 
-    Attributes
-    ----------
-    decimal : str
-        The decimal sign.
-    thousands : str
-        The sign between groups of three digits; "" for none.
-    """
-
+    #: The decimal sign.
     decimal: str
+    #: The sign between groups of three digits; "" for none.
     thousands: str = ""
 
     @cached_property
@@ -131,17 +125,11 @@ def is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class LabelDoubt:
-    """Reason to doubt that a text column holds labels.
+    """Reason to doubt that a text column holds labels."""
 
-    Attributes
-    ----------
-    reason : str
-        The observation, in words.
-    strays : list of str
-        The texts that are no numbers, of a column that is mostly numbers; the most frequent first.
-    """
-
+    #: The observation, in words.
     reason: str
+    #: The texts that are no numbers, of a column that is mostly numbers; the most frequent first.
     strays: list[str]
 
 

@@ -34,19 +34,12 @@ class Named(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """Where the variables of a table lie.
+    """Where the variables of a table lie."""
 
-    Attributes
-    ----------
-    chromosome : (n_vars,) int64
-        Numbers of chromosomes, in any order; `NOWHERE` for variables that `positions` does not name.
-    position : (n_vars,) float64
-    labels : list of str
-        Names of the chromosomes, by their numbers.
-    """
-
+    #: (n_vars,): numbers of chromosomes, in any order; `NOWHERE` for variables that `positions` does not name.
     chromosome: IntArray
-    position: FloatArray
+    position: FloatArray  #: (n_vars,)
+    #: Names of the chromosomes, by their numbers.
     labels: list[str] = field(default_factory=list)
 
     def of(self, variables: IntArray) -> Positions:

@@ -35,36 +35,24 @@ from interplay.data.study.table_checks import ROWS_IN_ORDER, rows_are_in_order
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Samples with their variables, outcome, strata, groups and covariates.
+    """Samples with their variables, outcome, strata, groups and covariates."""
 
-    Attributes
-    ----------
-    table : Table
-        The variables: columns of X that are not named for another purpose.
-    y : object
-        The outcome as it was given; the residuals of times that may be censored; None where only classes are known.
-    outcome : Outcome
-        Without an outcome, all samples are of one class.
-    compared : Target
-        The outcome as it is compared without covariates and offset: itself, or residuals of times. With these,
-        comparisons have the residuals of the model.
-    design : Design
-        Strata, groups, covariates and offset.
-    target : str or None
-        Name of the outcome: the column that was named, or the name of a pandas or polars Series.
-    named : tuple of str
-        Columns that the call names for another purpose than as variables.
-    note : str
-        Why an outcome that looks like classes is taken as numbers; empty if it does not.
-    """
-
+    #: The variables: columns of X that are not named for another purpose.
     table: Table
+    #: The outcome as it was given; the residuals of times that may be censored; None where only classes are known.
     y: Any
+    #: Without an outcome, all samples are of one class.
     outcome: Outcome
+    #: The outcome as it is compared without covariates and offset: itself, or residuals of times. With these,
+    #: comparisons have the residuals of the model.
     compared: Target
+    #: Strata, groups, covariates and offset.
     design: Design
+    #: Name of the outcome: the column that was named, or the name of a pandas or polars Series.
     target: str | None = None
+    #: Columns that the call names for another purpose than as variables.
     named: tuple[str, ...] = ()
+    #: Why an outcome that looks like classes is taken as numbers; empty if it does not.
     note: str = ""
     _fingerprint: list[str] = field(default_factory=list, repr=False)
 

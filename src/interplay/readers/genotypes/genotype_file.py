@@ -125,19 +125,12 @@ Texts = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Variants:
-    """The variants of a file, (n_variants,) each.
-
-    Attributes
-    ----------
-    chromosome, ids : array of str
-    position : array of int
-    first, others : array of str
-        The first allele, and the others, separated by commas.
-    """
+    """The variants of a file, (n_variants,) each."""
 
     chromosome: Texts
     position: IntArray
     ids: Texts
+    #: `first`, `others`: the first allele, and the others, separated by commas.
     first: Texts
     others: Texts
 
@@ -263,28 +256,18 @@ INFO_KEYS = ("R2", "DR2", "INFO")
 
 @dataclass(frozen=True, eq=False)
 class VcfRecord:
-    """A variant of a VCF or BCF file.
-
-    Attributes
-    ----------
-    chromosome, id, first, others : str
-    position : int
-    fields : tuple of str
-        What is written of each sample, such as ("GT", "DS").
-    genotypes : callable
-        () → codes (n_samples,), by GT.
-    dosages : callable
-        () → dosages of the second allele (n_samples,), by DS; NaN where missing.
-    info : callable
-        () → certainty of imputation, by INFO; NaN if it is not written.
-    """
+    """A variant of a VCF or BCF file."""
 
     chromosome: str
     position: int
     id: str
     first: str
     others: str
+    #: What is written of each sample, such as ("GT", "DS").
     fields: tuple[str, ...]
+    #: () → codes (n_samples,), by GT.
     genotypes: Callable[[], Codes]
+    #: () → dosages of the second allele (n_samples,), by DS; NaN where missing.
     dosages: Callable[[], Dosages]
+    #: () → certainty of imputation, by INFO; NaN if it is not written.
     info: Callable[[], float]

@@ -37,19 +37,12 @@ ENDINGS = (".psam", ".fam", ".sample")
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The people of a file of genotypes.
+    """The people of a file of genotypes."""
 
-    Attributes
-    ----------
-    ids : (n_samples,) array of str
-    columns : dict
-        Properties by name, (n_samples,) each; "phenotype" is the only phenotype, or that called PHENO1.
-    are_named : bool
-        Whether the IDs are those of a file, and not only numbers.
-    """
-
-    ids: npt.NDArray[Any]
+    ids: npt.NDArray[Any]  #: (n_samples,) array of str
+    #: Properties by name, (n_samples,) each; "phenotype" is the only phenotype, or that called PHENO1.
     columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    #: Whether the IDs are those of a file, and not only numbers.
     are_named: bool = True
 
 

@@ -106,24 +106,16 @@ def plot_correlation(
 
 
 class SynergyNetwork(NamedTuple):
-    """Variables, and the synergy between them.
+    """Variables, and the synergy between them."""
 
-    Attributes
-    ----------
-    nodes : (n,) int64
-        Numbers of the variables with an edge: relevant ones, most significant first, then other partners.
-    edges : (m, 2) int64
-        Places in `nodes`.
-    weight : (m,) float64
-        Gain of a variable in its tuple beyond its gain alone, bits × samples; the larger one, if two variables are
-        partners of each other.
-    interacts : (m,) bool
-        Whether both variables are members of a significant interaction.
-    """
-
+    #: (n,): numbers of the variables with an edge: relevant ones, most significant first, then other partners.
     nodes: IntArray
+    #: (m, 2): places in `nodes`.
     edges: IntArray
+    #: (m,): gain of a variable in its tuple beyond its gain alone, bits × samples; the larger one, if two variables are
+    #: partners of each other.
     weight: FloatArray
+    #: (m,): whether both variables are members of a significant interaction.
     interacts: BoolArray
 
 

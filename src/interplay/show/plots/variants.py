@@ -24,23 +24,15 @@ _GAP = 0.005
 
 
 class Genome(NamedTuple):
-    """Places of variants along all chromosomes.
+    """Places of variants along all chromosomes."""
 
-    Attributes
-    ----------
-    place : (n,) float64
-        From 0 to 1.
-    number : (n,) int64
-        Of the chromosome, in order.
-    names : list of str
-        Of the chromosomes.
-    middle : list of float
-        The middle of each.
-    """
-
+    #: (n,): from 0 to 1.
     place: FloatArray
+    #: (n,): of the chromosome, in order.
     number: IntArray
+    #: Of the chromosomes.
     names: list[str]
+    #: The middle of each.
     middle: list[float]
 
 

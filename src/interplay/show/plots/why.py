@@ -36,19 +36,12 @@ class Cell(NamedTuple):
 
 
 class Panels(NamedTuple):
-    """A table of any dimension laid out flat: two members span a panel, the others number the panels.
-
-    Attributes
-    ----------
-    cells : list of Cell
-    headings : list of (x, y, text)
-        Of the panels, at their upper edge.
-    width, height : float
-        In cells.
-    """
+    """A table of any dimension laid out flat: two members span a panel, the others number the panels."""
 
     cells: list[Cell]
+    #: list of (x, y, text): of the panels, at their upper edge.
     headings: list[tuple[float, float, str]]
+    #: `width`, `height`: in cells.
     width: float
     height: float
 

@@ -170,40 +170,28 @@ def _number(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Tagging:
-    """Verdicts on leads; each field has one entry per lead, but for `lead_of` and `about`.
+    """Verdicts on leads; each field has one entry per lead, but for `lead_of` and `about`."""
 
-    Attributes
-    ----------
-    rows : (n_leads,) int64
-        Rows of the leads in the list of tuples.
-    lead_of : (n_listed,) int64
-        For each listed tuple the lead of its clump, as a place in the other fields; −1 if it is not significant.
-    verdict : list of str
-        "holds", "explained" or "cannot be told".
-    by : list of list of str
-        Names of the columns that explain an interaction.
-    reason : list of str
-    p_interaction : (n_leads,) float64
-        Of the interaction, by the same models without neighbours.
-    p_neighbour, p_given : (n_leads,) float64
-        Of the columns that explain, or come nearest to it, beside the members; and of the interaction beside them.
-    n_neighbours : (n_leads,) int64
-    r2 : (n_leads,) float64
-        Largest r² between two members.
-    about : dict
-        What was asked: window, dense, covariates, complete.
-    """
-
+    #: (n_leads,): rows of the leads in the list of tuples.
     rows: Annotated[IntArray, Check("n_leads", low=0)]
+    #: (n_listed,): for each listed tuple the lead of its clump, as a place in the other fields; −1 if it is not
+    #: significant.
     lead_of: Annotated[IntArray, Check("n_listed", low=-1, below="n_leads")]
+    #: "holds", "explained" or "cannot be told".
     verdict: Annotated[list[str], Check("n_leads")]
+    #: Names of the columns that explain an interaction.
     by: Annotated[list[list[str]], Check("n_leads")]
     reason: Annotated[list[str], Check("n_leads")]
+    #: (n_leads,): of the interaction, by the same models without neighbours.
     p_interaction: Annotated[FloatArray, Check("n_leads")]
+    #: `p_neighbour`, `p_given`, (n_leads,): of the columns that explain, or come nearest to it, beside the members; and
+    #: of the interaction beside them.
     p_neighbour: Annotated[FloatArray, Check("n_leads")]
     p_given: Annotated[FloatArray, Check("n_leads")]
     n_neighbours: Annotated[IntArray, Check("n_leads")]
+    #: (n_leads,): largest r² between two members.
     r2: Annotated[FloatArray, Check("n_leads")]
+    #: What was asked: window, dense, covariates, complete.
     about: dict[str, Any]
 
     def is_consistent(self) -> bool:

@@ -51,19 +51,12 @@ Rows = npt.NDArray[np.float32]
 
 @dataclass
 class ColumnPool:
-    """The columns of one or two tables of the same samples.
-
-    Attributes
-    ----------
-    tables : list of Table
-    positions : list of Positions or None
-        Of the columns of each table.
-    prefixes : list of str
-        Put before the names of the columns of each table.
-    """
+    """The columns of one or two tables of the same samples."""
 
     tables: list[Table]
+    #: Of the columns of each table.
     positions: list[Positions | None]
+    #: Put before the names of the columns of each table.
     prefixes: list[str]
     _kept: _KeptRows | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -24,24 +24,15 @@ if TYPE_CHECKING:
 
 
 class Claims(NamedTuple):
-    """What a result claims of its rows: variables, or tuples by the names of their members.
-
-    Attributes
-    ----------
-    rows : list
-    p_value, p_adjusted : (n,) float64
-    is_found : (n,) bool
-    n_tests : int
-        All tests that were made, listed or not.
-    is_permuted : bool
-        Whether p-values are adjusted by permutations.
-    """
+    """What a result claims of its rows: variables, or tuples by the names of their members."""
 
     rows: Sequence[Any]
-    p_value: FloatArray
-    p_adjusted: FloatArray
-    is_found: BoolArray
+    p_value: FloatArray  #: (n,)
+    p_adjusted: FloatArray  #: (n,)
+    is_found: BoolArray  #: (n,)
+    #: All tests that were made, listed or not.
     n_tests: int
+    #: Whether p-values are adjusted by permutations.
     is_permuted: bool
 
 

@@ -27,31 +27,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunGains:
-    """The gains of one search of a selection.
+    """The gains of one search of a selection."""
 
-    Attributes
-    ----------
-    decision : str
-        The comparison of classes: "all classes", "a vs b", "a vs rest"; or "numbers".
-    class_labels : list of str
-        Empty if the outcome is numbers.
-    class_sizes : (n_classes,) int64
-        All samples, (1,), if the outcome is numbers.
-    contrast_sources : (n_contrast,) int64
-        The variable each contrast variable is a permutation of.
-    gains : MaxGains
-    alone : MaxGains
-        In 1D; of the contrast variables too where several dimensions are searched in one call.
-    of_numbers : bool
-        Whether numbers were searched, or the residuals of another outcome.
-    """
-
+    #: The comparison of classes: "all classes", "a vs b", "a vs rest"; or "numbers".
     decision: str
+    #: Empty if the outcome is numbers.
     class_labels: Annotated[list[str], Check("n_classes")]
+    #: (n_classes,): all samples, (1,), if the outcome is numbers.
     class_sizes: Annotated[IntArray, Check("n_sizes", low=0)]
+    #: (n_contrast,): the variable each contrast variable is a permutation of.
     contrast_sources: Annotated[IntArray, Check("n_contrast", low=0, below="n_vars")]
     gains: MaxGains
+    #: In 1D; of the contrast variables too where several dimensions are searched in one call.
     alone: MaxGains
+    #: Whether numbers were searched, or the residuals of another outcome.
     of_numbers: bool = False
 
     def is_consistent(self) -> bool:
@@ -161,26 +150,17 @@ def are_compared_by_rank(runs: Sequence[Run], variables: IntArray) -> BoolArray:
 
 @dataclass(frozen=True, eq=False)
 class Explanations:
-    """The best tuples of each relevant variable: rows are grouped by variable, and sorted by gain within a variable.
+    """The best tuples of each relevant variable: rows are grouped by variable, and sorted by gain within a variable."""
 
-    Attributes
-    ----------
-    tuples : (n_rows, k) int64
-        Members, ascending.
-    variable : (n_rows,) int64
-        The relevant variable.
-    gain : (n_rows,) float64
-        Gain of the variable in the tuple; the maximum over the discretisations.
-    sub_gain : (n_rows,) float64
-        The largest gain of the variable in any smaller tuple made of some of these members.
-    df : (n_rows,) int64
-        Degrees of freedom of the gain.
-    """
-
+    #: (n_rows, k): members, ascending.
     tuples: Annotated[IntArray, Check("n k", low=0, below="n_vars")]
+    #: (n_rows,): the relevant variable.
     variable: Annotated[IntArray, Check("n", low=0, below="n_vars")]
+    #: (n_rows,): gain of the variable in the tuple; the maximum over the discretisations.
     gain: Annotated[FloatArray, Check("n", above=-np.inf, below=np.inf)]
+    #: (n_rows,): the largest gain of the variable in any smaller tuple made of some of these members.
     sub_gain: Annotated[FloatArray, Check("n")]
+    #: (n_rows,): degrees of freedom of the gain.
     df: Annotated[IntArray, Check("n", low=0)]
 
 

@@ -24,51 +24,35 @@ _NUMBERS = {"X": "23", "Y": "24", "XY": "23", "MT": "25", "M": "25"}
 
 @dataclass(frozen=True, eq=False)
 class Variants:
-    """Facts about variants of a file of genotypes, in the samples that were searched.
+    """Facts about variants of a file of genotypes, in the samples that were searched."""
 
-    Attributes
-    ----------
-    variable : (n,) int64
-        Their numbers among the variables, ascending.
-    chromosome, a1, a2 : list of str
-        The allele whose copies are counted (A1), and the other.
-    position : (n,) float64
-        Base pair; 0 where it is not known.
-    frequency : (n,) float64
-        Of A1; NaN where nobody has a genotype.
-    missing : (n,) float64
-        Share of people without a genotype.
-    hwe_log_p : (n,) float64
-        ln p of the exact test of Hardy–Weinberg equilibrium.
-    n_samples : (n,) int64
-        People with a genotype.
-    beta, error : (n,) float64
-        Change of the outcome per copy of A1, beside covariates and strata, and its standard error: a difference of
-        means, or the log odds ratio of the second of two classes. NaN for other outcomes.
-    log_p : (n,) float64
-        ln p of Wald's test of `beta`.
-    explained : (n,) float64
-        Share of the variance of a number, beside the covariates, that the variant explains.
-    lod : (n,) float64
-        Logarithm to base 10 of the likelihood ratio.
-    are_odds : bool
-        Whether `beta` is a log odds ratio.
-    """
-
+    #: (n,): their numbers among the variables, ascending.
     variable: Annotated[IntArray, Check("n_variants", low=0, below="n_vars")]
+    #: `chromosome`, `a1`, `a2`: the allele whose copies are counted (A1), and the other.
     chromosome: Annotated[list[str], Check("n_variants")]
+    #: (n,): base pair; 0 where it is not known.
     position: Annotated[FloatArray, Check("n_variants")]
     a1: Annotated[list[str], Check("n_variants")]
     a2: Annotated[list[str], Check("n_variants")]
+    #: (n,): of A1; NaN where nobody has a genotype.
     frequency: Annotated[FloatArray, Check("n_variants", low=0, high=1, nan=True)]
+    #: (n,): share of people without a genotype.
     missing: Annotated[FloatArray, Check("n_variants", low=0, high=1)]
+    #: (n,): ln p of the exact test of Hardy–Weinberg equilibrium.
     hwe_log_p: Annotated[FloatArray, Check("n_variants", high=0)]
+    #: (n,): people with a genotype.
     n_samples: Annotated[IntArray, Check("n_variants", low=0)]
+    #: `beta`, `error`, (n,): change of the outcome per copy of A1, beside covariates and strata, and its standard
+    #: error: a difference of means, or the log odds ratio of the second of two classes. NaN for other outcomes.
     beta: Annotated[FloatArray, Check("n_variants", nan=True)]
     error: Annotated[FloatArray, Check("n_variants", low=0, nan=True)]
+    #: (n,): ln p of Wald's test of `beta`.
     log_p: Annotated[FloatArray, Check("n_variants", high=0, nan=True)]
+    #: (n,): share of the variance of a number, beside the covariates, that the variant explains.
     explained: Annotated[FloatArray, Check("n_variants", nan=True)]
+    #: (n,): logarithm to base 10 of the likelihood ratio.
     lod: Annotated[FloatArray, Check("n_variants", nan=True)]
+    #: Whether `beta` is a log odds ratio.
     are_odds: bool = False
 
     def rows_of(self, variables: IntArray) -> IntArray:

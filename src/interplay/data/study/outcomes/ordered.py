@@ -34,14 +34,9 @@ _MAX_ORDERED = 50
 
 @dataclass(frozen=True)
 class OrderedClasses(ScoreTarget, Outcome):
-    """Classes with an order; `values` are their numbers, and `scores` normal scores of mid-ranks.
+    """Classes with an order; `values` are their numbers, and `scores` normal scores of mid-ranks."""
 
-    Attributes
-    ----------
-    order : list of str
-        Names of the classes, the lowest first.
-    """
-
+    #: Names of the classes, the lowest first.
     order: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "ordered"
@@ -112,20 +107,12 @@ class OrderedClasses(ScoreTarget, Outcome):
 
 
 class OrderedFit(NamedTuple):
-    """A model of proportional odds at the maximum of its likelihood.
+    """A model of proportional odds at the maximum of its likelihood."""
 
-    Attributes
-    ----------
-    coefficients : (n_columns,) float64
-        Log odds ratios of a higher class; 0 for a constant and for sums of columns before it.
-    covariance : (n_columns, n_columns) float64
-    at_most : (n_samples, n_classes − 1) float64
-        Chance of each class or a lower one, but the highest.
-    log_likelihood : float
-    """
-
+    #: (n_columns,): log odds ratios of a higher class; 0 for a constant and for sums of columns before it.
     coefficients: FloatArray
-    covariance: FloatArray
+    covariance: FloatArray  #: (n_columns, n_columns)
+    #: (n_samples, n_classes − 1): chance of each class or a lower one, but the highest.
     at_most: FloatArray
     log_likelihood: float
 

@@ -22,26 +22,17 @@ _NOTHING_LEFT = 1e-6
 
 
 class Coefficients(NamedTuple):
-    """Coefficients of columns of a model, with their covariance.
+    """Coefficients of columns of a model, with their covariance."""
 
-    Attributes
-    ----------
-    estimate : (n,) float64
-        Differences of means, log odds ratios (of the second class) or log hazard ratios; NaN for a column that is a
-        sum of others.
-    covariance : (n, n) float64
-    df_residual : int or None
-        Of a linear model.
-    robust : (n, n) float64 or None
-        Of times, where clusters are given: Lin and Wei's covariance.
-    unit : float
-        Estimates are multiples of it.
-    """
-
+    #: (n,): differences of means, log odds ratios (of the second class) or log hazard ratios; NaN for a column that is
+    #: a sum of others.
     estimate: FloatArray
-    covariance: FloatArray
+    covariance: FloatArray  #: (n, n)
+    #: Of a linear model.
     df_residual: int | None = None
+    #: (n, n): of times, where clusters are given: Lin and Wei's covariance.
     robust: FloatArray | None = None
+    #: Estimates are multiples of it.
     unit: float = 1.0
 
     def of_columns(self, chosen: slice) -> Coefficients:
@@ -51,20 +42,13 @@ class Coefficients(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """A model of some columns, fitted.
+    """A model of some columns, fitted."""
 
-    Attributes
-    ----------
-    value : float
-        Log-likelihood; of numbers, the sum of squares that is left.
-    rank : int
-        Columns with a coefficient of their own.
-    start : (n_classes − 1, n_columns) float64
-        Coefficients of classes, where a larger model begins.
-    """
-
+    #: Log-likelihood; of numbers, the sum of squares that is left.
     value: float
+    #: Columns with a coefficient of their own.
     rank: int
+    #: (n_classes − 1, n_columns): coefficients of classes, where a larger model begins.
     start: FloatArray
 
 
@@ -155,22 +139,15 @@ class SecondTest(NamedTuple):
 
 
 class CellTests(NamedTuple):
-    """Interactions of many tuples, tested at once: arrays of one row each, with NaN where a model has no maximum.
+    """Interactions of many tuples, tested at once: arrays of one row each, with NaN where a model has no maximum."""
 
-    Attributes
-    ----------
-    chi2, log_p, robust_log_p : (n,) float64
-        As in a test of one tuple.
-    estimate : (n, n_cells) float64
-        Effects of cells, relative to the first.
-    covariance : (n, n_cells, n_cells) float64
-        Of these.
-    """
-
+    #: `chi2`, `log_p`, `robust_log_p`, (n,): as in a test of one tuple.
     chi2: FloatArray
     log_p: FloatArray
     robust_log_p: FloatArray
+    #: (n, n_cells): effects of cells, relative to the first.
     estimate: FloatArray
+    #: (n, n_cells, n_cells): of these.
     covariance: FloatArray
 
 

@@ -32,20 +32,13 @@ _FEWEST_OTHERS = 2.5
 
 @dataclass(frozen=True)
 class ClassTarget:
-    """Classes numbered from 0: of the tuples, engines count the samples of each class.
+    """Classes numbered from 0: of the tuples, engines count the samples of each class."""
 
-    Attributes
-    ----------
-    codes : (n_samples,) int64
-        Class of each sample, 0 … n_classes − 1.
-    labels : list
-        The user's names of the classes, in the order of the numbers.
-    kind : str
-        "classes" or "continuous" (then the classes are ranges of ranks).
-    """
-
+    #: (n_samples,): class of each sample, 0 … n_classes − 1.
     codes: IntArray
+    #: The user's names of the classes, in the order of the numbers.
     labels: list[Any]
+    #: "classes" or "continuous" (then the classes are ranges of ranks).
     kind: str = "classes"
     are_ordered: ClassVar[bool] = False
     words: ClassVar[Words] = CLASSES
@@ -144,45 +137,30 @@ class ClassTarget:
 
 @dataclass(frozen=True, eq=False)
 class ResidualModel:
-    """A model of an outcome whose residuals are searched: what the chance of a score test depends on.
+    """A model of an outcome whose residuals are searched: what the chance of a score test depends on."""
 
-    Attributes
-    ----------
-    kind : str
-        "linear", "logistic" or "cox".
-    columns : (n_samples, n_columns) float64
-        Of the model: a constant, strata, covariates; none is a sum of others.
-    variances, thirds : (n_samples,) float64
-        Variance and third central moment of each residual under the model, in units of the scores. Of a linear model
-        variances are equal.
-    """
-
+    #: "linear", "logistic" or "cox".
     kind: str
+    #: (n_samples, n_columns): of the model: a constant, strata, covariates; none is a sum of others.
     columns: FloatArray
+    #: `variances`, `thirds`, (n_samples,): variance and third central moment of each residual under the model, in units
+    #: of the scores. Of a linear model variances are equal.
     variances: FloatArray
     thirds: FloatArray
 
 
 @dataclass(frozen=True)
 class ScoreTarget:
-    """Scores of numbers, or of residuals of an outcome of any kind: engines sum them in the cells of tuples.
+    """Scores of numbers, or of residuals of an outcome of any kind: engines sum them in the cells of tuples."""
 
-    Attributes
-    ----------
-    values : (n_samples,) float64
-        As they were given; residuals where there is a `model`.
-    scores : (n_samples,) float64
-        The values as tests compare them, higher for higher values: normal scores of ranks, within strata if there are
-        any, or standardised values.
-    scale : str
-        "ranks" or "values": what the scores are made of.
-    model : ResidualModel, optional
-        The model of covariates, an offset or times whose residuals these are.
-    """
-
+    #: (n_samples,): as they were given; residuals where there is a `model`.
     values: FloatArray
+    #: (n_samples,): the values as tests compare them, higher for higher values: normal scores of ranks, within strata
+    #: if there are any, or standardised values.
     scores: FloatArray
+    #: "ranks" or "values": what the scores are made of.
     scale: str = "ranks"
+    #: The model of covariates, an offset or times whose residuals these are.
     model: ResidualModel | None = None
     kind: ClassVar[str] = "number"
     df: ClassVar[int] = 1

@@ -59,21 +59,14 @@ _EVENT = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class Survival(Outcome):
-    """Times, and whether the event was seen at them.
+    """Times, and whether the event was seen at them."""
 
-    Attributes
-    ----------
-    time : (n_samples,) float64
-        To the event, or to where the sample was last seen without it.
-    event : (n_samples,) bool
-        False for censored times.
-    entry : (n_samples,) float64, optional
-        From where on each sample was seen, below its time (left truncation). Samples with the event before their entry
-        are not in the data.
-    """
-
+    #: (n_samples,): to the event, or to where the sample was last seen without it.
     time: FloatArray
+    #: (n_samples,): false for censored times.
     event: BoolArray
+    #: (n_samples,): from where on each sample was seen, below its time (left truncation). Samples with the event before
+    #: their entry are not in the data.
     entry: FloatArray | None = None
 
     model_kind: ClassVar[str] = "cox"

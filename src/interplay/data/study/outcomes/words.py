@@ -10,103 +10,84 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """The words of one kind of outcome.
+    """The words of one kind of outcome."""
 
-    Attributes
-    ----------
-    kind : str
-        Name of the kind, by which results know it.
-    y : str
-        The outcome in a call.
-    columns : tuple of str
-        Fields of `TupleTests` that tests of this kind have beside those of all kinds.
-    statistic, symbol, effect : str
-        Columns of tables with the statistic and the effect, and the statistic as people write it.
-    effect_short, effect_in_words, product_in_words, effect_head, effect_first : str
-        The effect of a tuple: with its interval; on axes; the same of dosages; in the head of a report's table, where
-        that is shorter; and in samples in which it was found first.
-    together, in_cell : str
-        Kinds of effects of a variable in tuples: of the interaction, and in the cell that departs most.
-    is_ratio : bool
-        Whether effects are logarithms of ratios.
-    counts_classes : bool
-        Whether tests are of counts of classes, where χ² chooses the discretisation.
-    has_cell_effects : bool
-        Whether the cell that departs most has an effect.
-    corrected : bool
-        Whether exact tests, bootstraps or F correct the statistic.
-    has_curves : bool
-        Whether cells have survival curves.
-    beside, beside_permuted, of_pairs, more : tuple of str
-        Columns of tables after the method, also with p-values from permutations; after the interval of the effect,
-        where the first of them is known of any tuple, and always.
-    shown_beside : tuple of str
-        Those that summaries show.
-    of_independent : tuple of str
-        Fields of tests that hold for independent samples only.
-    robust_lost, scales, scale_column : str
-        Notes of summaries: tuples that robust variances lose; names of two scales, and the column that compares them.
-    needs_robust : bool
-        Whether a tuple has to be significant with robust variances, too.
-    model, model_of_many : str
-        The model that has an interaction, or not; with more than two classes.
-    residuals, ratios : str
-        The residuals of the model, which are searched, and its tests; likelihood ratios if not given.
-    other_link : str
-        Where tuples beside smooth effects have to be significant as well.
-    hypothesis, hypothesis_of_products, ranked, p_values : str
-        Sentences of the methods of a search for interactions.
-    cell, cell_change, cell_caption, extremes : str
-        What a cell shows; what is alike where effects add up; below cells; the largest and the smallest.
-    boxes, boxes_in_model : str
-        What boxes of cells show, without and with a model.
-    outcome, outcome_said, outcome_in_methods, gain, exact : str
-        The outcome in details, summary and methods; what its gain is, and the exact test of single variables.
-    """
-
+    #: Name of the kind, by which results know it.
     kind: str
+    #: The outcome in a call.
     y: str = "y"
+    #: Fields of `TupleTests` that tests of this kind have beside those of all kinds.
     columns: tuple[str, ...]
+    #: `statistic`, `symbol`, `effect`: columns of tables with the statistic and the effect, and the statistic as people
+    #: write it.
     statistic: str = "chi2"
     symbol: str = "G²"
     effect: str
+    #: `effect_short`, `effect_in_words`, `product_in_words`, `effect_head`, `effect_first`: the effect of a tuple: with
+    #: its interval; on axes; the same of dosages; in the head of a report's table, where that is shorter; and in
+    #: samples in which it was found first.
     effect_short: str
     effect_in_words: str
     product_in_words: str
     effect_head: str = ""
     effect_first: str = "effect, first"
+    #: `together`, `in_cell`: kinds of effects of a variable in tuples: of the interaction, and in the cell that departs
+    #: most.
     together: str
     in_cell: str
+    #: Whether effects are logarithms of ratios.
     is_ratio: bool = True
+    #: Whether tests are of counts of classes, where χ² chooses the discretisation.
     counts_classes: bool = False
+    #: Whether the cell that departs most has an effect.
     has_cell_effects: bool = True
+    #: Whether exact tests, bootstraps or F correct the statistic.
     corrected: bool = True
+    #: Whether cells have survival curves.
     has_curves: bool = False
+    #: `beside`, `beside_permuted`, `of_pairs`, `more`: columns of tables after the method, also with p-values from
+    #: permutations; after the interval of the effect, where the first of them is known of any tuple, and always.
     beside: tuple[str, ...]
     beside_permuted: tuple[str, ...] = ()
     of_pairs: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
+    #: Those that summaries show.
     shown_beside: tuple[str, ...] = ()
+    #: Fields of tests that hold for independent samples only.
     of_independent: tuple[str, ...]
+    #: `robust_lost`, `scales`, `scale_column`: notes of summaries: tuples that robust variances lose; names of two
+    #: scales, and the column that compares them.
     robust_lost: str = ""
+    #: Whether a tuple has to be significant with robust variances, too.
     needs_robust: bool = False
     scales: str = ""
     scale_column: str = ""
+    #: `model`, `model_of_many`: the model that has an interaction, or not; with more than two classes.
     model: str
     model_of_many: str = ""
+    #: `residuals`, `ratios`: the residuals of the model, which are searched, and its tests; likelihood ratios if not
+    #: given.
     residuals: str
     ratios: str = ""
+    #: Where tuples beside smooth effects have to be significant as well.
     other_link: str = ""
+    #: `hypothesis`, `hypothesis_of_products`, `ranked`, `p_values`: sentences of the methods of a search for
+    #: interactions.
     hypothesis: str = ""
     hypothesis_of_products: str = ""
     ranked: str = "χ² at the effective degrees of freedom"
     p_values: str = ""
+    #: `cell`, `cell_change`, `cell_caption`, `extremes`: what a cell shows; what is alike where effects add up; below
+    #: cells; the largest and the smallest.
     cell: str
     cell_change: str
     cell_caption: str
     extremes: str
+    #: `boxes`, `boxes_in_model`: what boxes of cells show, without and with a model.
     boxes: str = "mean of the outcome"
     boxes_in_model: str = "mean of the outcome"
+    #: `outcome`, `outcome_said`, `outcome_in_methods`, `gain`, `exact`: the outcome in details, summary and methods;
+    #: what its gain is, and the exact test of single variables.
     outcome: str
     outcome_said: str
     outcome_in_methods: str
