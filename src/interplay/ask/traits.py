@@ -66,14 +66,9 @@ class SeveralTraits:
     ) -> Any:
         """Check all traits, then search one after the other.
 
-        Parameters
-        ----------
-        check : callable
-            Arguments of the call → task.
-        search : callable
-            Task, arguments and codes → result.
-        arguments : dict
-            Of the call.
+        - `check`: arguments of the call → task.
+        - `search`: task, arguments and codes → result.
+        - `arguments`: of the call.
         """
         check_progress(arguments["progress"])
         kept = as_checkpoint(arguments["checkpoint"])

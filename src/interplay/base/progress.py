@@ -57,14 +57,9 @@ def check_progress(progress: Any) -> None:
 def part(tell: _Told, begin: float = 0.0, size: float = 1.0) -> _Told:
     """Return the progress function of a part of the work, which calls `tell` with the amount done of the whole.
 
-    Parameters
-    ----------
-    tell : Progress, ShowDone or another function of the amount done
-        Returned as it is where it is no function.
-    begin : float
-        The amount done before the part, in the unit of `tell`: tuples, or a share.
-    size : float
-        Amount of the whole that an amount of 1 in the part stands for.
+    - `tell`: returned as it is where it is no function.
+    - `begin`: the amount done before the part, in the unit of `tell`: tuples, or a share.
+    - `size`: amount of the whole that an amount of 1 in the part stands for.
 
     Returns
     -------
@@ -103,19 +98,12 @@ def show_progress(
 ) -> Iterator[ShowDone | None]:
     """Show the share done, the rate, the time left and the best finds on stderr; yield the function to report them.
 
-    Parameters
-    ----------
-    progress : bool, callable or None
-        True: always, as a bar on a terminal or in a notebook, as a line a minute elsewhere. False: never. None: a bar
-        where it can be seen, for work that takes a while. A function is called with the share that is done.
-    n_tuples : float
-        All tuples of the search.
-    what : str
-        The search, in a few words.
-    min_tuples : float
-        With None, a search of fewer tuples is not shown.
-    unit : str
-        What is counted.
+    - `progress`: True: always, as a bar on a terminal or in a notebook, as a line a minute elsewhere. False: never.
+      None: a bar where it can be seen, for work that takes a while. A function is called with the share that is done.
+    - `n_tuples`: all tuples of the search.
+    - `what`: the search, in a few words.
+    - `min_tuples`: with None, a search of fewer tuples is not shown.
+    - `unit`: what is counted.
     """
     if callable(progress):
         tell = progress
@@ -149,14 +137,9 @@ def map_shown(
 
     How long all items take is told by the first ones.
 
-    Parameters
-    ----------
-    progress : bool, callable or None
-        As in `show_progress`.
-    what : str
-        What is done, as in "tests of".
-    sizes : sequence of int, optional
-        Tuples of each item; one if not given.
+    - `progress`: as in `show_progress`.
+    - `what`: what is done, as in "tests of".
+    - `sizes`: tuples of each item; one if not given.
 
     Examples
     --------

@@ -18,10 +18,7 @@ def mid_ranks(values: npt.NDArray[np.generic]) -> FloatArray:
 
     `scipy.stats.rankdata` gives the same, and takes half a second to import.
 
-    Parameters
-    ----------
-    values : (..., n)
-        Without NaN.
+    `values` (..., n): without NaN.
 
     Examples
     --------

@@ -88,12 +88,9 @@ Uint32Array = npt.NDArray[np.uint32]
 def first_draws(seeds: Uint32Array, n_draws: int) -> Uint32Array:
     """Return the first 32-bit draws of one MT19937 per seed.
 
-    Parameters
-    ----------
-    seeds : (n_seeds,) uint32
-        Seeds, in the sense of C++ ``std::mt19937(seed)`` and ``numpy.random.RandomState(seed)``.
-    n_draws : int
-        Draws per generator, 1 to 624.
+    - `seeds` (n_seeds,) uint32: seeds, in the sense of C++ ``std::mt19937(seed)`` and
+      ``numpy.random.RandomState(seed)``.
+    - `n_draws`: draws per generator, 1 to 624.
 
     Returns
     -------

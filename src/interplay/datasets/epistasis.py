@@ -329,13 +329,9 @@ def linked_genotypes(
     and otherwise a new draw. So neighbours have this correlation, columns at distance d its d-th power, and each column
     its minor allele frequency.
 
-    Parameters
-    ----------
-    given : dict
-        Genotypes of some columns by number, at most one in each block.
-    block : (n_vars,) int64
-        The block of each column, ascending. All columns of a block have one minor allele frequency.
-    minor_allele_frequency : (n_vars,) float64
+    - `given`: genotypes of some columns by number, at most one in each block.
+    - `block` (n_vars,): the block of each column, ascending. All columns of a block have one minor allele frequency.
+    - `minor_allele_frequency` (n_vars,).
     """
     n_vars = len(block)
     genotypes = np.empty((n_samples, n_vars), dtype=np.int8, order="F")

@@ -85,17 +85,11 @@ def effect_table(
 ) -> FloatArray:
     """Return a table of mean 0 and variance `wanted`, between `low` and `high`.
 
-    Parameters
-    ----------
-    model : str or array
-        One of MODELS, or a table whose effects are scaled.
-    shares : list of (n_levels,) float64
-        Shares of the genotypes of each member.
-    main_share : float or None
-        Share of the variance that effects of proper subsets have; None leaves it as the model has it. 0 gives a pure
-        table, whose margins are flat.
-    low, high : float
-        Bounds of the effects, infinite for none.
+    - `model`: one of MODELS, or a table whose effects are scaled.
+    - `shares`, list of (n_levels,): shares of the genotypes of each member.
+    - `main_share`: share of the variance that effects of proper subsets have; None leaves it as the model has it. 0
+      gives a pure table, whose margins are flat.
+    - `low`, `high`: bounds of the effects, infinite for none.
     """
     if not isinstance(model, str):
         return _within(_parts_joined(_own_table(model, shares), shares, main_share), shares, wanted, low, high)

@@ -39,16 +39,10 @@ def penalties(n_columns: int) -> FloatArray:
 def fold_predictions(columns: FloatArray, target: FloatArray, folds: list[slice], strengths: FloatArray) -> FloatArray:
     """Return predictions of ridge regressions, each fold's from the other folds, (n_samples, n_strengths).
 
-    Parameters
-    ----------
-    columns : (n_columns, n_samples) float64
-        Centred.
-    target : (n_samples,) float64
-        Centred.
-    folds : list of slice
-        Samples of each fold; together all.
-    strengths : (n_strengths,) float64
-        Penalties.
+    - `columns` (n_columns, n_samples): centred.
+    - `target` (n_samples,): centred.
+    - `folds`: samples of each fold; together all.
+    - `strengths` (n_strengths,): penalties.
     """
     from scipy.linalg import cho_factor, cho_solve
 
@@ -75,15 +69,9 @@ def level_one(
 
     All are 0 where no penalty predicts better than nothing does.
 
-    Parameters
-    ----------
-    predictors : (n_samples, n_predictors) float64
-        Predictions of level 0, standardised.
-    folds : list of slice
-    slopes : callable
-        Of all samples.
-    slopes_of_rows : callable
-        Returns those of some samples.
+    - `predictors` (n_samples, n_predictors): predictions of level 0, standardised.
+    - `slopes`: of all samples.
+    - `slopes_of_rows`: returns those of some samples.
     """
     n_samples, m = predictors.shape
     left, curvature = slopes(np.zeros(n_samples))

@@ -36,12 +36,8 @@ def genotype_numbers(table: Table) -> IntArray:
 def pruned_variants(table: Table, *, most: int, max_r2: float) -> IntArray:
     """Return the numbers of variants of which no two near each other are correlated, in the order of the table.
 
-    Parameters
-    ----------
-    most : int
-        So many variants at most are looked at, from the first to the last.
-    max_r2 : float
-        Largest squared correlation with the kept variants shortly before.
+    - `most`: so many variants at most are looked at, from the first to the last.
+    - `max_r2`: largest squared correlation with the kept variants shortly before.
     """
     numbers = genotype_numbers(table)
     if len(numbers) > most:

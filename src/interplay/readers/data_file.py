@@ -350,16 +350,9 @@ def _only_entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 def with_traits(data: Any, path: Any, traits: pd.DataFrame, traits_path: Any, *, sample_id: str | None) -> Table:
     """Return the samples of `data` that `traits` has too; columns of `traits` become `sample_columns`.
 
-    Parameters
-    ----------
-    data : DataFrame or Table
-    path : path
-        The file of `data`.
-    traits : DataFrame
-    traits_path : path
-    sample_id : str, optional
-        The column with the names of the samples, in both files or in the one that has it. By default they are the row
-        names of a file, or its first column.
+    - `path`: the file of `data`.
+    - `sample_id`: the column with the names of the samples, in both files or in the one that has it. By default they
+      are the row names of a file, or its first column.
     """
     import pandas as pd
 

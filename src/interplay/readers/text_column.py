@@ -50,15 +50,9 @@ _WHOLE = re.compile(r"[-+]?[0-9]{1,300}")
 class TextColumn:
     """A column of texts, and how they may be read as numbers.
 
-    Parameters
-    ----------
-    column : Series
-        Texts, some perhaps missing. The index is their line or row in the file.
-    name : str
-    decimal : str, optional
-        The decimal sign, if the user gives it.
-    kept : collection of str
-        Texts that are values, though they usually mark missing ones.
+    - `column`: texts, some perhaps missing. The index is their line or row in the file.
+    - `decimal`: the decimal sign, if the user gives it.
+    - `kept`: texts that are values, though they usually mark missing ones.
     """
 
     def __init__(

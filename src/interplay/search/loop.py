@@ -82,26 +82,14 @@ class TileLoop:
     The work is a line: the first discretisation with all its lists of tiles, the second, and so on. A shard is a
     stretch of that line, so that it needs the planes of few discretisations.
 
-    Parameters
-    ----------
-    engine : Engine
-    searches : list of TupleTiles
-        The lists of tiles to search for each discretisation.
-    discretizations : int
-    nothing : list of MaxGains
-        Maxima with which each list starts, in a search for maxima; none in others.
-    kind : str
-        The kind of the sinks, see `Sink`.
-    names : list of str
-        Of the real variables, to show the best.
-    shapes : list of TileShape
-        How the tiles were cut.
-    shard : Shard, optional
-        Do only this part.
-    costs : callable
-        Returns the estimated costs of the tiles of a list, (n_tiles,) float64.
-    checkpoint : Checkpoint, optional
-        Where to keep the state, under `name`.
+    - `searches`: the lists of tiles to search for each discretisation.
+    - `nothing`: maxima with which each list starts, in a search for maxima; none in others.
+    - `kind`: the kind of the sinks, see `Sink`.
+    - `names`: of the real variables, to show the best.
+    - `shapes`: how the tiles were cut.
+    - `shard`: do only this part.
+    - `costs`: returns the estimated costs of the tiles of a list, (n_tiles,) float64.
+    - `checkpoint`: where to keep the state, under `name`.
     """
 
     def __init__(

@@ -45,22 +45,14 @@ def make_tuple_tiles(
 ) -> TupleTiles:
     """Cut the tuples of a search into tiles.
 
-    Parameters
-    ----------
-    n_levels : (n_rows,) int64
-        Levels of each variable, real ones first, then contrast variables.
-    n_vars : int
-        Number of real variables.
-    dimensions : int
-        Members of a tuple.
-    asked_for : (n_vars,) bool, optional
-        Only tuples that hold one of these variables (``require="any"``) or nothing but these (``"all"``). The real
-        members of a contrast variable's tuple count, where there are any.
-    stratum_levels : int, optional
-        A stratum with this many levels is one more member of every tuple. It is row 0 of the tiles; variable v is row
-        v + 1.
-    **shape
-        Attributes of a `TileShape`: they change the speed, never the result.
+    - `n_levels` (n_rows,): levels of each variable, real ones first, then contrast variables.
+    - `n_vars`: number of real variables.
+    - `dimensions`: members of a tuple.
+    - `asked_for` (n_vars,): only tuples that hold one of these variables (``require="any"``) or nothing but these
+      (``"all"``). The real members of a contrast variable's tuple count, where there are any.
+    - `stratum_levels`: a stratum with this many levels is one more member of every tuple. It is row 0 of the tiles;
+      variable v is row v + 1.
+    - `**shape`: attributes of a `TileShape`: they change the speed, never the result.
 
     Examples
     --------
@@ -243,10 +235,7 @@ def _z_order(row_block: IntArray, tiles: npt.NDArray[np.int32]) -> IntArray:
     Tiles that follow one another share lane blocks at every scale: a GPU whose memory holds a part of all planes brings
     each of them seldom, whatever its memory.
 
-    Parameters
-    ----------
-    row_block : (n_tiles,) int64
-        The lane block in which the middle block of each tile lies.
+    `row_block` (n_tiles,): the lane block in which the middle block of each tile lies.
     """
     column_block = tiles[:, -1].astype(np.int64)
     place = np.zeros(len(tiles), dtype=np.int64)

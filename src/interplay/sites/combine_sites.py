@@ -325,11 +325,7 @@ def _check_listed(one: SiteCounts, tables: IntArray, rows: IntArray, thresholds:
 class PooledTables(TupleTables):
     """Tables of the listed tuples: (n, n_sites, levels …, n_classes), as one table of all samples would give them.
 
-    Parameters
-    ----------
-    plan : SitePlan
-    sites : list of SiteCounts
-        Of all sites of the plan, in its order, for the same tuples.
+    `sites`: of all sites of the plan, in its order, for the same tuples.
 
     Attributes
     ----------

@@ -21,12 +21,8 @@ Arguments = dict[str, Any]
 def all_problems_at_once(check: Callable[[Arguments], None], *, data: str) -> Iterator[None]:
     """Let an error about a problem that can be accepted tell of all problems.
 
-    Parameters
-    ----------
-    check : callable
-        Checks the file again, with arguments that replace or add to those of the command.
-    data : str
-        The file; of a pipe, which cannot be read again, only the first problem is told.
+    - `check`: checks the file again, with arguments that replace or add to those of the command.
+    - `data`: the file; of a pipe, which cannot be read again, only the first problem is told.
     """
     try:
         yield

@@ -265,16 +265,12 @@ def _sampled_work(
 ) -> ExpectedWork:
     """Let `find` search a sample of the tiles, and return the work of all searches at the measured rate.
 
-    Parameters
-    ----------
-    reading, packing : float
-        Seconds in which the variables were read before all searches, and packed into planes for one.
-    of_contrast : float
-        Seconds for the contrast variables of a search, which are as many for a part of the variables as for all.
-    n_tuples : float, optional
-        Tuples of all sizes that are searched; those of `search` if not given.
-    more_bytes : int
-        Memory beside codes, planes and tiles.
+    - `reading`, `packing`: seconds in which the variables were read before all searches, and packed into planes for
+      one.
+    - `of_contrast`: seconds for the contrast variables of a search, which are as many for a part of the variables as
+      for all.
+    - `n_tuples`: tuples of all sizes that are searched; those of `search` if not given.
+    - `more_bytes`: memory beside codes, planes and tiles.
     """
     planes, tiles = search.coded.planes(0), search.searches[0]
     rate = _sampled_rate(search.engine, tiles, find)

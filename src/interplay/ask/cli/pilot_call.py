@@ -41,18 +41,11 @@ def whole_seconds(
 ) -> float:
     """Return the seconds of a call.
 
-    Parameters
-    ----------
-    call : callable
-        Makes the call of some variables, or of all with None, and tells a function its progress.
-    of_search : float
-        Expected seconds of the search.
-    share_of_search : float
-        The share of the progress that is told when the search ends.
-    can_choose : bool
-        Whether the call can be made of some variables.
-    growth : int
-        With how many times as many variables, to which power, statistics take longer.
+    - `call`: makes the call of some variables, or of all with None, and tells a function its progress.
+    - `of_search`: expected seconds of the search.
+    - `share_of_search`: the share of the progress that is told when the search ends.
+    - `can_choose`: whether the call can be made of some variables.
+    - `growth`: with how many times as many variables, to which power, statistics take longer.
     """
     n_kept = n_vars
     if of_search > _SEARCH_SECONDS and can_choose:

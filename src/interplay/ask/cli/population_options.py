@@ -39,14 +39,9 @@ def names_of_components(n: int | None) -> list[str]:
 def with_components(X: Any, n: int | None, arguments: Mapping[str, Any], others: Sequence[Any] = ()) -> Any:
     """Return a table with principal components of its variables as properties of the samples.
 
-    Parameters
-    ----------
-    n : int or None
-        Number of components; None for none.
-    arguments : dict
-        Of the search: columns that they name are no variants.
-    others : sequence
-        More names of such columns.
+    - `n`: number of components; None for none.
+    - `arguments`: of the search: columns that they name are no variants.
+    - `others`: more names of such columns.
     """
     if n is None:
         return X

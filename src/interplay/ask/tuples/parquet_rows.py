@@ -28,15 +28,9 @@ class ParquetRows:
     run is a valid file of the row groups until then, whose metadata say ``interplay.complete: false``. A file that
     could not be written to the end cannot be read, and is removed.
 
-    Parameters
-    ----------
-    path : path-like
-        The file to be.
-    names : list of str
-        What the variables are called: members and variable are written as these, as a dictionary column.
-    dimensions : int
-    about : dict
-        What to note in the metadata, as JSON under ``interplay.settings``.
+    - `path`: the file to be.
+    - `names`: what the variables are called: members and variable are written as these, as a dictionary column.
+    - `about`: what to note in the metadata, as JSON under ``interplay.settings``.
 
     Attributes
     ----------

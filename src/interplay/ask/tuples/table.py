@@ -123,14 +123,9 @@ class BestRows:
     Equal values are ranked by tuple, so that what is kept does not depend on the order of the batches. Memory is
     that of what is kept and one batch.
 
-    Parameters
-    ----------
-    number : int
-        Rows to keep.
-    by_variable : bool
-        Of each variable, or of all together.
-    thresholds : (n_vars,) float64
-        Raised in place to just below the value of the last row kept.
+    - `number`: rows to keep.
+    - `by_variable`: of each variable, or of all together.
+    - `thresholds` (n_vars,): raised in place to just below the value of the last row kept.
     """
 
     def __init__(self, number: int, *, by_variable: bool, dimensions: int, thresholds: FloatArray) -> None:

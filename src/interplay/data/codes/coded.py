@@ -59,11 +59,7 @@ def coder_for(
 class CodedComparison:
     """Codes and bit planes of one comparison.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    survey : callable
-        Returns the coder of the comparison's table, or of some of its columns; called when it is first needed.
+    `survey`: returns the coder of the comparison's table, or of some of its columns; called when it is first needed.
 
     Attributes
     ----------

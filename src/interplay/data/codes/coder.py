@@ -239,26 +239,20 @@ def make_coder(
 ) -> Coder:
     """Survey every column of `table`, or some of them, and return the coder that makes their codes.
 
-    Parameters
-    ----------
-    table : Table
-    divisions, discretizations, range_, seed
-        The discretisation; `range_` as `resolve_range` gives it.
-    discrete : "auto", "none", "all", list of columns, or mask
-        Variables that are coded as they are. "auto": bool, categorical and text columns, and numbers with at most
-        max(3, divisions + 1) distinct values. A list holds names or numbers of columns, to which bool, categorical
-        and text columns are added. A mask of n_vars bools is taken at its word.
-    missing : "error", "level", "impute" or "auto"
-        Treatment of missing values: refuse them, give them a level of their own, or draw each from the observed values
-        of its column. "auto": a level in columns of labels and in empty columns, and draws in columns of numbers.
-    first_variable : int
-        Number of the first column in the streams of random numbers: for contrast variables, the number of real ones.
-    n_jobs : int
-        Threads, here and in the coder.
-    block_columns : int, optional
-        Columns handled at a time. Changes no result.
-    columns : (n,) int64, optional
-        Survey these columns only, one by one: the coder then makes their codes alone, the same codes as otherwise.
+    - `divisions`, `discretizations`, `range_`, `seed`: the discretisation; `range_` as `resolve_range` gives it.
+    - `discrete` ("auto", "none", "all", list of columns, or mask): variables that are coded as they are. "auto": bool,
+      categorical and text columns, and numbers with at most max(3, divisions + 1) distinct values. A list holds names
+      or numbers of columns, to which bool, categorical and text columns are added. A mask of n_vars bools is taken at
+      its word.
+    - `missing` ("error", "level", "impute" or "auto"): treatment of missing values: refuse them, give them a level of
+      their own, or draw each from the observed values of its column. "auto": a level in columns of labels and in empty
+      columns, and draws in columns of numbers.
+    - `first_variable`: number of the first column in the streams of random numbers: for contrast variables, the number
+      of real ones.
+    - `n_jobs`: threads, here and in the coder.
+    - `block_columns`: columns handled at a time. Changes no result.
+    - `columns` (n,): survey these columns only, one by one: the coder then makes their codes alone, the same codes as
+      otherwise.
     """
     divisions = check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1)
     discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)

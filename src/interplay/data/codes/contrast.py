@@ -26,10 +26,7 @@ class GroupOrders:
     group of n samples gets n of the other's values without repetition if there are enough. Otherwise each value is used
     equally often, up to one.
 
-    Parameters
-    ----------
-    groups, strata : (n_samples,) int64, strata optional
-        Numbers from 0 on, none missing.
+    `groups`, `strata` (n_samples,), strata optional: numbers from 0 on, none missing.
     """
 
     def __init__(self, groups: IntArray, strata: IntArray | None = None) -> None:

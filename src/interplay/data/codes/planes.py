@@ -36,19 +36,12 @@ def make_bit_planes(
 ) -> BitPlanes:
     """Pack codes into bit planes, block by block: of the codes, only the blocks at work are in memory.
 
-    Parameters
-    ----------
-    parts : sequence of CodeBlocks
-        The real variables, then, if there are any, the contrast variables. A stratum comes before both.
-    outcome : ClassTarget or ScoreTarget
-        Samples of one class come together, so that a count per class is a plain popcount. Those of a number outcome
-        are sorted by score.
-    n_vars : int, optional
-        Rows that are not contrast variables; those of the first part if not given.
-    n_jobs : int
-        Threads.
-    kept : MappedWords, optional
-        The file for the words, and with them already if it was written for the same data.
+    - `parts`: the real variables, then, if there are any, the contrast variables. A stratum comes before both.
+    - `outcome`: samples of one class come together, so that a count per class is a plain popcount. Those of a number
+      outcome are sorted by score.
+    - `n_vars`: rows that are not contrast variables; those of the first part if not given.
+    - `n_jobs`: threads.
+    - `kept`: the file for the words, and with them already if it was written for the same data.
     """
     # A column with one value counts as two levels, one of them empty.
     n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)

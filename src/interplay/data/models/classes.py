@@ -27,14 +27,9 @@ class ClassFit:
 def fit_classes(codes: IntArray, columns: FloatArray, n_classes: int, offset: FloatArray | None = None) -> ClassFit:
     """Fit a model in which log odds of the classes are linear in the columns.
 
-    Parameters
-    ----------
-    codes : (n_samples,) int64
-        Classes, from 0.
-    columns : (n_samples, n_columns) float64
-        With a constant among them, where the model shall have one.
-    offset : (n_samples,) or (n_samples, n_classes − 1) float64, optional
-        Known parts of the log odds, for each class but class 0.
+    - `codes` (n_samples,): classes, from 0.
+    - `columns` (n_samples, n_columns): with a constant among them, where the model shall have one.
+    - `offset` (n_samples,) or (n_samples, n_classes − 1): known parts of the log odds, for each class but class 0.
 
     Examples
     --------
@@ -75,14 +70,9 @@ def class_likelihood_ratio(
     Log odds of the classes are linear in the columns; with `probit`, the probits of two classes. An `offset`,
     (n_samples,), is a known part of the log odds or probits of two classes.
 
-    Parameters
-    ----------
-    codes : (n_samples,) int64
-        Classes.
-    columns : (n_samples, n_columns) float64
-        Independent of each other; a constant is among sums of the first ones.
-    n_smaller : int
-        Columns of the smaller model.
+    - `codes` (n_samples,): classes.
+    - `columns` (n_samples, n_columns): independent of each other; a constant is among sums of the first ones.
+    - `n_smaller`: columns of the smaller model.
 
     Examples
     --------

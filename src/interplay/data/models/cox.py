@@ -50,21 +50,13 @@ def fit_cox(
 ) -> CoxFit:
     """Fit Cox's model of proportional hazards.
 
-    Parameters
-    ----------
-    time : (n_samples,) float64
-        To the event, or to where the sample was last seen without it.
-    event : (n_samples,) bool
-    columns : (n_samples, n_columns) float64
-        None of them a constant, which hazards do not have; there may be no columns.
-    entry : (n_samples,) float64, optional
-        From where on each sample was seen (left truncation).
-    strata : (n_samples,) int64, optional
-        Each stratum has a baseline hazard of its own.
-    offset : (n_samples,) float64, optional
-        Known log hazards, relative to each other.
-    ties : str
-        "efron" (also the default of R's survival and of lifelines) or "breslow".
+    - `time` (n_samples,): to the event, or to where the sample was last seen without it.
+    - `event` (n_samples,).
+    - `columns` (n_samples, n_columns): None of them a constant, which hazards do not have; there may be no columns.
+    - `entry` (n_samples,): from where on each sample was seen (left truncation).
+    - `strata` (n_samples,): each stratum has a baseline hazard of its own.
+    - `offset` (n_samples,): known log hazards, relative to each other.
+    - `ties`: "efron" (also the default of R's survival and of lifelines) or "breslow".
 
     Examples
     --------
@@ -127,12 +119,8 @@ def sandwich_covariance(
 
     That of ``coxph(…, robust = TRUE)`` in R, and of ``coxph(…, cluster = …)`` with clusters.
 
-    Parameters
-    ----------
-    columns : (n_samples, n_columns) float64
-        Those that were fitted.
-    clusters : (n_samples,) int64, optional
-        Samples of one cluster need not be independent.
+    - `columns` (n_samples, n_columns): those that were fitted.
+    - `clusters` (n_samples,): samples of one cluster need not be independent.
 
     Examples
     --------
@@ -158,11 +146,8 @@ def sandwich_covariance(
 def score_residuals(sets: RiskSets, rows: FloatArray, log_hazard: FloatArray) -> FloatArray:
     """Return the part of each sample in the gradient of the partial log-likelihood, (n_columns, n_samples).
 
-    Parameters
-    ----------
-    rows : (n_columns, n_samples) float64
-        Columns of the model.
-    log_hazard : (n_samples,) float64
+    - `rows` (n_columns, n_samples): columns of the model.
+    - `log_hazard` (n_samples,).
     """
     hazard, at_risk = hazards_at_risk(sets, log_hazard)
     means = sets.at_events(hazard * rows) / at_risk
@@ -215,12 +200,9 @@ def cox_slopes(
 ) -> tuple[FloatArray, FloatArray]:
     """Return gradient and information of the partial log-likelihood: (n_columns,), (n_columns, n_columns).
 
-    Parameters
-    ----------
-    rows : (n_columns, n_samples) float64
-        Columns of the model; the nearer their means are to 0, the less is lost to rounding.
-    hazard, at_risk : (n_samples,), (n_events,) float64
-        Of each sample, and summed over the samples at risk.
+    - `rows` (n_columns, n_samples): columns of the model; the nearer their means are to 0, the less is lost to
+      rounding.
+    - `hazard`, `at_risk` (n_samples,), (n_events,): of each sample, and summed over the samples at risk.
     """
     expected = hazard * sets.over_events(1.0 / at_risk)
     means = sets.at_events(hazard * rows) / at_risk

@@ -41,14 +41,9 @@ class CellFits(NamedTuple):
 def fit_cells(sets: RiskSets, cells: IntArray, smaller: FloatArray) -> CellFits:
     """Fit the models of many tables.
 
-    Parameters
-    ----------
-    sets : RiskSets
-        Of one stratum.
-    cells : (n_tables, n_samples) int64
-        The cell of each sample.
-    smaller : (n_cells, n_columns) float64
-        Columns of the smaller model, by cell, without a constant.
+    - `sets`: of one stratum.
+    - `cells` (n_tables, n_samples): the cell of each sample.
+    - `smaller` (n_cells, n_columns): columns of the smaller model, by cell, without a constant.
 
     Examples
     --------
@@ -95,12 +90,8 @@ def _newton(
 ) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
     """Return coefficients, log-likelihoods, information, and which tables are at their maximum.
 
-    Parameters
-    ----------
-    events : (n_tables, n_cells) float64
-    at_risk : (n_tables, n_cells, n_events) float64
-    columns : (n_cells, n_columns) float64
-    start : (n_tables, n_columns) float64
+    `events` (n_tables, n_cells), `at_risk` (n_tables, n_cells, n_events), `columns` (n_cells, n_columns), `start`
+    (n_tables, n_columns).
     """
     n_columns = columns.shape[1]
     b, best = start, np.full(len(events), -np.inf)

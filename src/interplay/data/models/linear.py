@@ -31,13 +31,9 @@ class LinearFit:
 def fit_linear(scores: FloatArray, columns: FloatArray, offset: FloatArray | None = None) -> LinearFit:
     """Fit a linear model by least squares.
 
-    Parameters
-    ----------
-    scores : (n_samples,) float64
-    columns : (n_samples, n_columns) float64
-        With a constant among them, where the model shall have one.
-    offset : (n_samples,) float64, optional
-        A known part of the mean.
+    - `scores` (n_samples,).
+    - `columns` (n_samples, n_columns): with a constant among them, where the model shall have one.
+    - `offset` (n_samples,): a known part of the mean.
 
     Examples
     --------
@@ -123,11 +119,8 @@ def spline_columns(values: FloatArray, n_columns: int = 4) -> FloatArray:
     their own says all about them; infinite ones are the largest or smallest of the others. Where many samples have one
     value, knots are quantiles of the different values.
 
-    Parameters
-    ----------
-    values : (n_samples,) float64
-    n_columns : int
-        From 1 to 4.
+    - `values` (n_samples,).
+    - `n_columns`: from 1 to 4.
 
     Examples
     --------
@@ -172,11 +165,8 @@ def bent_columns(values: FloatArray, n_informative: int) -> FloatArray:
 
     Each is orthogonal to those before, with mean 0 and standard deviation 1.
 
-    Parameters
-    ----------
-    values : (n_samples,) float64
-    n_informative : int
-        Samples, or those of the smaller class, or events.
+    - `values` (n_samples,).
+    - `n_informative`: samples, or those of the smaller class, or events.
 
     Examples
     --------

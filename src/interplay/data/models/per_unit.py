@@ -46,13 +46,9 @@ class PerUnit(NamedTuple):
 def linear_per_unit(variables: FloatArray, values: FloatArray, columns: FloatArray) -> PerUnit:
     """Fit linear models of numbers.
 
-    Parameters
-    ----------
-    variables : (n_variables, n_samples) float64
-        NaN for missing values.
-    values : (n_samples,) float64
-    columns : (n_samples, n_columns) float64
-        With a constant among them.
+    - `variables` (n_variables, n_samples): NaN for missing values.
+    - `values` (n_samples,).
+    - `columns` (n_samples, n_columns): with a constant among them.
 
     Examples
     --------

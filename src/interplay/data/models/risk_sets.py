@@ -30,16 +30,10 @@ class RiskSets:
     time, Efron's method takes the shares 0, 1/d, …, (d − 1)/d of the samples that have them out of the sums, one share
     for each event; Breslow's method takes nothing out.
 
-    Parameters
-    ----------
-    time : (n_samples,) float64
-    event : (n_samples,) bool
-    entry : (n_samples,) float64, optional
-        From where on each sample was seen (left truncation); below its time.
-    strata : (n_samples,) int64, optional
-        Risk sets hold samples of one stratum.
-    ties : str
-        "efron" or "breslow".
+    - `time` (n_samples,), `event` (n_samples,).
+    - `entry` (n_samples,): from where on each sample was seen (left truncation); below its time.
+    - `strata` (n_samples,): risk sets hold samples of one stratum.
+    - `ties`: "efron" or "breslow".
 
     Attributes
     ----------
@@ -161,12 +155,9 @@ class _SumsInStrata:
 
     Of n values in s strata there are n + s sums: in each stratum one for each place, and one for its other end, 0.
 
-    Parameters
-    ----------
-    sizes : (n_strata,) int64
-    from_end : bool
-        Whether sums are those of the values from each place on, or of the values before it. The last samples are added
-        first: late risk sets are small, and no small sum becomes a difference of large ones.
+    - `sizes` (n_strata,).
+    - `from_end`: whether sums are those of the values from each place on, or of the values before it. The last samples
+      are added first: late risk sets are small, and no small sum becomes a difference of large ones.
 
     Examples
     --------

@@ -40,10 +40,7 @@ class Covariates:
         An outcome may be linear in a covariate as it is, and its ranks then are not. Splines of ranks follow both, and
         outliers do not move them. Where samples are few, splines have fewer columns, or there are none.
 
-        Parameters
-        ----------
-        n_informative : int
-            Samples of the rarest class, events of times, or samples of numbers.
+        `n_informative`: samples of the rarest class, events of times, or samples of numbers.
         """
         numbers = [column for column in self.design.T if len(np.unique(column)) > 2]
         room = n_informative // _SAMPLES_PER_COLUMN - self.design.shape[1]
@@ -60,12 +57,9 @@ class Covariates:
 def make_covariates(covariates: Any, *, n_samples: int) -> Covariates | None:
     """Return covariates as columns of a model.
 
-    Parameters
-    ----------
-    covariates : (n_samples,) array-like, table-like, list of Column, or None
-        Numbers count as they are and by splines, bool, categorical and text columns by their levels.
-    n_samples : int
-        Samples of X, which `covariates` must match.
+    - `covariates` (n_samples,) array-like, table-like, list of Column: numbers count as they are and by splines, bool,
+      categorical and text columns by their levels.
+    - `n_samples`: samples of X, which `covariates` must match.
 
     Examples
     --------

@@ -239,18 +239,12 @@ def numbered_labels(
 ) -> tuple[IntArray, list[str]]:
     """Return the number of each sample's label, and the labels in the order of the numbers.
 
-    Parameters
-    ----------
-    given : (n_samples,) array-like, table-like, or Column
-        Labels or numbers of any kind. Of a table, each combination of values is a label.
-    argument : str
-        Name of the argument.
-    n_samples : int
-        Samples of X, which it must match.
-    one : str
-        The word for one label: "stratum", "group".
-    place : callable
-        Says where a sample is: `Table.place`.
+    - `given` (n_samples,) array-like, table-like, or Column: labels or numbers of any kind. Of a table, each
+      combination of values is a label.
+    - `argument`: name of the argument.
+    - `n_samples`: samples of X, which it must match.
+    - `one`: the word for one label: "stratum", "group".
+    - `place`: says where a sample is: `Table.place`.
 
     Examples
     --------

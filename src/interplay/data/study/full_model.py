@@ -81,12 +81,8 @@ class FullModel:
     ) -> tuple[float, int]:
         """Compare the model with the columns of `larger`, which contain those of `smaller`, and with these alone.
 
-        Parameters
-        ----------
-        smaller, larger : (n, n_columns) float64
-            Columns beside those of the model.
-        rows : (n,) int64, optional
-            The samples; all if not given.
+        - `smaller`, `larger` (n, n_columns): columns beside those of the model.
+        - `rows` (n,): the samples; all if not given.
 
         Returns
         -------

@@ -95,14 +95,10 @@ def threshold_ranks(
 ) -> IntArray:
     """Return the ranks, in the sorted column, of the values that are the thresholds.
 
-    Parameters
-    ----------
-    variables : (m,) int64
-        Numbers of the variables, from 0; contrast variables follow the real ones.
-    n_observed : (m,) int64
-        Number of values each of them has.
-    divisions, discretizations, range_, seed
-        See the specification of the discretisation; `seed` is a 32-bit word.
+    - `variables` (m,): numbers of the variables, from 0; contrast variables follow the real ones.
+    - `n_observed` (m,): number of values each of them has.
+    - `divisions`, `discretizations`, `range_`, `seed`: see the specification of the discretisation; `seed` is a 32-bit
+      word.
 
     Returns
     -------

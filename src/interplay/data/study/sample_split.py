@@ -18,15 +18,9 @@ def split_samples(
 ) -> tuple[IntArray, IntArray]:
     """Return the numbers of the samples to search in and of those held out, each ascending.
 
-    Parameters
-    ----------
-    holdout : float or int
-        Share, or number, of samples to hold out.
-    outcome : Outcome
-    compared : Target
-        The outcome as it is compared: of times, residuals.
-    strata : Strata, optional
-        The share is the same in each class, or along the numbers, and in each stratum, but for rounding.
+    - `holdout`: share, or number, of samples to hold out.
+    - `compared`: the outcome as it is compared: of times, residuals.
+    - `strata`: the share is the same in each class, or along the numbers, and in each stratum, but for rounding.
 
     Examples
     --------

@@ -253,13 +253,10 @@ class ColumnTable(Table):
 def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
     """Return `X` as a Table.
 
-    Parameters
-    ----------
-    X : table-like, (n_samples, n_vars)
-        A NumPy array of any order and dtype, a list of rows, a pandas or polars dataframe, a pyarrow Table, any other
-        dataframe that narwhals knows, a SciPy sparse matrix or array, or an AnnData.
-    names : list, optional
-        Names of the variables. By default the names of the columns, or x0, x1, ... where there are none.
+    - `X`, table-like, (n_samples, n_vars): a NumPy array of any order and dtype, a list of rows, a pandas or polars
+      dataframe, a pyarrow Table, any other dataframe that narwhals knows, a SciPy sparse matrix or array, or an
+      AnnData.
+    - `names`: names of the variables. By default the names of the columns, or x0, x1, ... where there are none.
 
     Returns
     -------

@@ -224,17 +224,10 @@ def read_words(
 ) -> pd.DataFrame:
     """Return a table of texts.
 
-    Parameters
-    ----------
-    path : Path
-    what : str
-        The kind of file, for messages.
-    header : str or tuple of str
-        How the line with the names of the columns begins. Lines before it that begin with "#" are left out.
-    without_header : list of str, optional
-        Names of the columns of a file that has no such line.
-    wanted : list of str, optional
-        Columns to read, if there are any others.
+    - `what`: the kind of file, for messages.
+    - `header`: how the line with the names of the columns begins. Lines before it that begin with "#" are left out.
+    - `without_header`: names of the columns of a file that has no such line.
+    - `wanted`: columns to read, if there are any others.
     """
     import pandas as pd
 

@@ -82,14 +82,8 @@ class Engine(ABC):
     def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Unpack[SearchOptions]) -> None:
         """Search the tiles into the sink: all of them, or the first ones where the sink limits its rows.
 
-        Parameters
-        ----------
-        planes : BitPlanes
-        tiles : TupleTiles
-        sink : Sink
-            States the question (`Maxima`, `Screen`, `Listing`), and takes the finds.
-        **options
-            See `SearchOptions`.
+        - `sink`: states the question (`Maxima`, `Screen`, `Listing`), and takes the finds.
+        - `**options`: see `SearchOptions`.
 
         Raises
         ------

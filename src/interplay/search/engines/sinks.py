@@ -85,12 +85,8 @@ class Sink(ABC):
 class Maxima(Sink):
     """The maximum gain of every variable.
 
-    Parameters
-    ----------
-    known : MaxGains
-        Gains found before; they are copied.
-    discretization : int
-        The number of the discretisation that is searched.
+    - `known`: gains found before; they are copied.
+    - `discretization`: the number of the discretisation that is searched.
     """
 
     kind = "maxima"
@@ -229,14 +225,10 @@ class Screen(Rows):
     The value of a row is the smallest gain of a member, its variable the first such member. The stratum, where row 0 of
     the planes is one, is in the tuple and is asked for no gain. Planes hold real variables only.
 
-    Parameters
-    ----------
-    min_gain : (max_df + 1,) float64
-        Least gain of every member, by the fewest degrees of freedom that the tuple's interaction may have (see
-        `fewest_degrees_of_freedom`), ascending. The last entry holds for more degrees of freedom, too, the second also
-        for none.
-    max_rows : int, optional
-        As in `Rows`.
+    - `min_gain` (max_df + 1,): least gain of every member, by the fewest degrees of freedom that the tuple's
+      interaction may have (see `fewest_degrees_of_freedom`), ascending. The last entry holds for more degrees of
+      freedom, too, the second also for none.
+    - `max_rows`: as in `Rows`.
     """
 
     kind = "screen"
@@ -254,14 +246,9 @@ class Listing(Rows):
 
     Planes hold real variables only, and one class where there is no decision.
 
-    Parameters
-    ----------
-    min_value : (n_vars,) float64
-        The threshold of each variable; −inf lists everything.
-    formula : TupleFormula, optional
-        The statistic to list instead of the gains of the members.
-    max_rows : int, optional
-        As in `Rows`.
+    - `min_value` (n_vars,): the threshold of each variable; −inf lists everything.
+    - `formula`: the statistic to list instead of the gains of the members.
+    - `max_rows`: as in `Rows`.
     """
 
     kind = "list"

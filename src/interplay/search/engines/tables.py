@@ -25,13 +25,8 @@ def count_tables(
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield tables of tuples of one shape at a time, with their places in `tuples`.
 
-    Parameters
-    ----------
-    planes : BitPlanes
-    tuples : (n_tuples, k) int64
-        Rows of the planes, in the order of the tables' axes.
-    at_most : int, optional
-        Tables at a time; fewer where they are large.
+    - `tuples` (n_tuples, k): rows of the planes, in the order of the tables' axes.
+    - `at_most`: tables at a time; fewer where they are large.
 
     Yields
     ------
@@ -52,17 +47,10 @@ def count_tables(
 class TupleTables:
     """Tables of tuples in one discretisation, without pseudocounts; tables that are kept are counted once.
 
-    Parameters
-    ----------
-    planes_of : callable
-        Returns the planes of some variables, given by their numbers, ascending; a stratum is row 0.
-    n_levels : (n_vars,) int64
-        Levels of all variables, two at least.
-    n_classes : int
-    n_strata : int, optional
-        Tables then have one axis more, the stratum, before the axes of the members.
-    n_omitted : (n_vars,) int64, optional
-        Levels at the end, those of missing values, that tables leave out: 0 or 1.
+    - `planes_of`: returns the planes of some variables, given by their numbers, ascending; a stratum is row 0.
+    - `n_levels` (n_vars,): levels of all variables, two at least.
+    - `n_strata`: tables then have one axis more, the stratum, before the axes of the members.
+    - `n_omitted` (n_vars,): levels at the end, those of missing values, that tables leave out: 0 or 1.
     """
 
     def __init__(

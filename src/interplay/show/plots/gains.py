@@ -94,13 +94,9 @@ def plot_p_values(
 ) -> Axes:
     """Draw the p-values by rank, before and after adjustment, with the level that decides.
 
-    Parameters
-    ----------
-    log_p : (n_vars,) float64
-        Natural logarithms of the p-values.
-    p_adjusted : (n_vars,) float64
-    level : float
-        Adjusted p-values below it are relevant.
+    - `log_p` (n_vars,): natural logarithms of the p-values.
+    - `p_adjusted` (n_vars,).
+    - `level`: adjusted p-values below it are relevant.
     """
     log_p = check_numbers("log_p", log_p, (None,))
     p_adjusted = check_numbers("p_adjusted", p_adjusted, log_p.shape)
@@ -163,14 +159,9 @@ def plot_p_histogram(
 ) -> Axes:
     """Draw how often each p-value occurs: in the reference variables evenly, if the null fits; in all others too.
 
-    Parameters
-    ----------
-    p_values : (n_vars,) float64
-        Of the variables themselves, not adjusted. What stands above the line on the left is signal.
-    reference_p : float64 array
-        Of the variables the null was fitted to.
-    reference : str
-        What these are called.
+    - `p_values` (n_vars,): of the variables themselves, not adjusted. What stands above the line on the left is signal.
+    - `reference_p`: of the variables the null was fitted to.
+    - `reference`: what these are called.
     """
     p_values = check_numbers("p_values", p_values, (None,))
     reference_p = check_numbers("reference_p", reference_p, (None,))

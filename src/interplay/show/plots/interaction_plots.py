@@ -156,11 +156,7 @@ def plot_survival(
 ) -> Axes:
     """Draw the share of samples without the event over time, a line for each cell, with 95 % bands of up to four.
 
-    Parameters
-    ----------
-    curves : SurvivalCurves
-    names, level_names : sequences
-        Of the members of the tuple, in its order.
+    `names`, `level_names`: of the members of the tuple, in its order.
     """
     ax = axes_or_new(ax, 5, 3.6)
     shape = tuple(len(levels) for levels in level_names)

@@ -70,13 +70,9 @@ def plot_correlation(
 ) -> Axes:
     """Draw correlations as a heat map, like variables side by side, groups framed.
 
-    Parameters
-    ----------
-    correlation : (n, n) float64
-    names : list of str
-        Of the n variables, all different.
-    groups : list of list of str, optional
-        Names to frame, as `Selection.redundant_groups` or `Selection.clusters` give them.
+    - `correlation` (n, n).
+    - `names`: of the n variables, all different.
+    - `groups`: names to frame, as `Selection.redundant_groups` or `Selection.clusters` give them.
     """
     n = len(names)
     correlation = check_numbers("correlation", correlation, (n, n))
@@ -179,11 +175,7 @@ def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | 
 
     The thicker a line, the larger the synergy: what a variable gains with its tuple beyond its gain alone.
 
-    Parameters
-    ----------
-    selection : Selection
-    max_variables : int
-        Number of relevant variables that are drawn, most significant first, with their partners.
+    `max_variables`: number of relevant variables that are drawn, most significant first, with their partners.
     """
     ax = axes_or_new(ax, 5.5, 5)
     nodes, edges, weight, interacts = synergy_network(selection, max_variables)

@@ -223,12 +223,8 @@ def plot_stability(
 ) -> Axes:
     """Draw the share of halves in which a variable is relevant, the most stable ones first.
 
-    Parameters
-    ----------
-    frequency : (n_vars,) float64
-    is_relevant : (n_vars,) bool
-        In all samples.
-    names : list of str
+    - `frequency` (n_vars,).
+    - `is_relevant` (n_vars,): in all samples.
     """
     order = np.argsort(-frequency, kind="stable")[:max_variables][::-1]
     ax = axes_or_new(ax, 5, 1.2 + 0.22 * len(order))

@@ -85,13 +85,8 @@ def plot_tuple(
     With two classes, the colour says how far the share of the second lies above or below its share in all samples.
     With more, each cell is divided between the classes.
 
-    Parameters
-    ----------
-    counts : (n_levels of member 0, …, n_classes) int64
-    names : list of str
-        Of the members: the first runs to the right, the second upwards, the others from panel to panel.
-    level_names : list of list of str
-    class_labels : list of str
+    - `counts` (n_levels of member 0, …, n_classes).
+    - `names`: of the members: the first runs to the right, the second upwards, the others from panel to panel.
     """
     panels = lay_out(counts, names, level_names)
     ax = axes_for(panels, ax)
@@ -213,15 +208,10 @@ def plot_number_tuple(
     All boxes have the scale at the right. The colour says how far the mean of a cell lies above or below that of all
     samples; the dotted line is the mean of all.
 
-    Parameters
-    ----------
-    counts : (n_levels of member 0, …, 1) int64
-    numbers : (n_levels of member 0, …, 6) float64
-        As `TupleCounts` has them.
-    names, level_names
-        As in `plot_tuple`.
-    label : str
-        Name of the outcome.
+    - `counts` (n_levels of member 0, …, 1).
+    - `numbers` (n_levels of member 0, …, 6): as `TupleCounts` has them.
+    - `names`, `level_names`: as in `plot_tuple`.
+    - `label`: name of the outcome.
     """
     panels = lay_out(np.concatenate([counts, numbers], axis=-1), names, level_names)
     ax = axes_for(panels, ax)

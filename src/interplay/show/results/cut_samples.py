@@ -17,14 +17,9 @@ def cut_samples(
 ) -> TupleSamples:
     """Return the samples with a level of every member.
 
-    Parameters
-    ----------
-    cuts : sequence of VariableCuts
-        Of each member.
-    codes : sequence of (n_samples,) int64
-        Levels of each member, `NO_LEVEL` where there is none.
-    has_dosages : bool
-        Whether levels are dosages, the product of which is tested.
+    - `cuts`: of each member.
+    - `codes`, sequence of (n_samples,): levels of each member, `NO_LEVEL` where there is none.
+    - `has_dosages`: whether levels are dosages, the product of which is tested.
     """
     known = np.flatnonzero(np.all([code != NO_LEVEL for code in codes], axis=0))
     levels = np.array(codes)[:, known]

@@ -161,21 +161,14 @@ def find_neighbours(
 ) -> list[IntArray]:
     """Return the neighbours of each tuple, as numbers in the pool, most correlated first.
 
-    Parameters
-    ----------
-    tuples : (n, k) int64
-        Places in `members`.
-    members : (m,) int64
-        Their numbers in the pool.
-    rows, first
-        Their linkage, as `linkage_rows` makes it.
-    places : Positions, optional
-        Of the members.
-    window : float, optional
-        Greatest distance of a neighbour from a member, on one chromosome; columns that are correlated with a member, by
-        more than chance would do with any column, are neighbours anywhere.
-    strength_of : callable, optional
-        Of columns by their numbers: the strongest of the correlated ones are returned, in place of the most correlated.
+    - `tuples` (n, k): places in `members`.
+    - `members` (m,): their numbers in the pool.
+    - `rows`, `first`: their linkage, as `linkage_rows` makes it.
+    - `places`: of the members.
+    - `window`: greatest distance of a neighbour from a member, on one chromosome; columns that are correlated with a
+      member, by more than chance would do with any column, are neighbours anywhere.
+    - `strength_of`: of columns by their numbers: the strongest of the correlated ones are returned, in place of the
+      most correlated.
     """
     from scipy.special import chdtri
 
@@ -224,12 +217,8 @@ def _are_near(members: Positions, block: Positions | None, n: int, window: float
 def bridging(correlations: FloatArray, of_members: float, n_samples: int) -> list[int]:
     """Return the neighbours, three at most, that explain the correlation of two members.
 
-    Parameters
-    ----------
-    correlations : (n_neighbours, 2) float64
-        Of neighbours with the members.
-    of_members : float
-        Of the members with each other.
+    - `correlations` (n_neighbours, 2): of neighbours with the members.
+    - `of_members`: of the members with each other.
     """
     with_a, with_b = correlations.T
     outside = (1 - with_a**2) * (1 - with_b**2)

@@ -65,14 +65,9 @@ class Result:
     def with_source(self, *, file: str | None, dropped: Sequence[str] = (), command: str = "") -> Self:
         """Return the same result with the source of its data, for the report and the saved file.
 
-        Parameters
-        ----------
-        file : str or None
-            The file that was read.
-        dropped : list of str
-            Columns of the file that were left out.
-        command : str
-            The command that repeats the run.
+        - `file`: the file that was read.
+        - `dropped`: columns of the file that were left out.
+        - `command`: the command that repeats the run.
         """
         source = {"file": file, "dropped": list(dropped), "command": command}
         return cast(Self, replace(cast(Any, self), provenance=self.provenance | {"source": source}))

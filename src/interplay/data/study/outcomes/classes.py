@@ -182,18 +182,12 @@ class _ClassFits(Fits):
 def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision_divisions: int = 1) -> DecisionClasses:
     """Return the decision as classes numbered from 0.
 
-    Parameters
-    ----------
-    y : array-like, (n_samples,) or (n_samples, 1)
-        Labels or numbers: bool, whole numbers, floats, text or categorical, in an array, list, or any series that
-        narwhals knows.
-    n_samples : int
-        Samples of X, which `y` must match.
-    decision : "auto", "classes", "number" or "continuous", default "auto"
-        Whether values are classes, or numbers to be split by rank into `decision_divisions` + 1 classes. "auto":
-        numbers with fractional parts, and whole numbers with more than 20 distinct values, are continuous, unless there
-        are only two distinct values.
-    decision_divisions : int, default 1
+    - `y`, array-like, (n_samples,) or (n_samples, 1): labels or numbers: bool, whole numbers, floats, text or
+      categorical, in an array, list, or any series that narwhals knows.
+    - `n_samples`: samples of X, which `y` must match.
+    - `decision` ("auto", "classes", "number" or "continuous"): whether values are classes, or numbers to be split by
+      rank into `decision_divisions` + 1 classes. "auto": numbers with fractional parts, and whole numbers with more
+      than 20 distinct values, are continuous, unless there are only two distinct values.
 
     Returns
     -------

@@ -50,14 +50,9 @@ def named_event(event: Any, X: Any) -> tuple[Any, str | None]:
 def observed_events(column: Column, values: Any, *, name: str | None, wanted: str | None = None) -> BoolArray:
     """Return where the event was observed, (n_samples,).
 
-    Parameters
-    ----------
-    column, values
-        The column and its values, none of them missing.
-    name : str, optional
-        Its name, for messages.
-    wanted : str, optional
-        The value that is the event. Without it, the values must be True and False, or 1 and 0.
+    - `column`, `values`: the column and its values, none of them missing.
+    - `name`: its name, for messages.
+    - `wanted`: the value that is the event. Without it, the values must be True and False, or 1 and 0.
     """
     numbers, counts = np.unique(values, return_counts=True)
     texts = [_text(column, number) for number in numbers[: _VALUES_SHOWN + 1].tolist()]

@@ -289,14 +289,10 @@ def decision_numbers(y: Any, *, n_samples: int) -> FloatArray:
 def number_outcome(values: FloatArray, strata: Strata | None = None, *, scale: str = "ranks") -> NumberOutcome:
     """Return numbers with their scores.
 
-    Parameters
-    ----------
-    values : (n_samples,) float64
-        Without NaN, not all equal.
-    strata : Strata, optional
-        Ranks are those within the stratum.
-    scale : "ranks" or "values"
-        Normal scores of mid-ranks r among N samples, Φ⁻¹((r − ½)/N), or standardised values.
+    - `values` (n_samples,): without NaN, not all equal.
+    - `strata`: ranks are those within the stratum.
+    - `scale` ("ranks" or "values"): normal scores of mid-ranks r among N samples, Φ⁻¹((r − ½)/N), or standardised
+      values.
 
     Examples
     --------

@@ -120,14 +120,9 @@ class OrderedFit(NamedTuple):
 def fit_ordered(codes: IntArray, columns: FloatArray, offset: FloatArray | None = None) -> OrderedFit:
     """Fit log odds of a higher class that are linear in the columns, with the same slopes at each threshold.
 
-    Parameters
-    ----------
-    codes : (n_samples,) int64
-        Classes, in their order.
-    columns : (n_samples, n_columns) float64
-        Constants among their sums are left out: thresholds are constants.
-    offset : (n_samples,) float64, optional
-        A known part of the log odds.
+    - `codes` (n_samples,): classes, in their order.
+    - `columns` (n_samples, n_columns): constants among their sums are left out: thresholds are constants.
+    - `offset` (n_samples,): a known part of the log odds.
 
     Examples
     --------
@@ -263,12 +258,8 @@ def ordered_classes(
 ) -> OrderedClasses | None:
     """Return an outcome of ordered classes; None where it is none, or has two classes.
 
-    Parameters
-    ----------
-    y : array-like
-        An ordered categorical; with ``decision="ordered"`` also numbers, each of which is a class.
-    order : tuple of str
-        The classes of the first samples, which new ones must be among.
+    - `y`: an ordered categorical; with ``decision="ordered"`` also numbers, each of which is a class.
+    - `order`: the classes of the first samples, which new ones must be among.
 
     Examples
     --------

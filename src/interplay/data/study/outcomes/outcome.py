@@ -293,12 +293,9 @@ class Outcome(ABC):
     def cell_tests(self, cells: IntArray, smaller: FloatArray) -> CellTests:
         """Test the interactions of many tuples at once, in all samples.
 
-        Parameters
-        ----------
-        cells : (n, n_samples) int64
-            The cell of each sample, none of them empty.
-        smaller : (n_cells, n_columns) float64
-            Columns of the models without interaction, without a constant; those with it have a column for each cell.
+        - `cells` (n, n_samples): the cell of each sample, none of them empty.
+        - `smaller` (n_cells, n_columns): columns of the models without interaction, without a constant; those with it
+          have a column for each cell.
         """
         raise NotImplementedError
 

@@ -102,12 +102,8 @@ class Survival(Outcome):
         Expected is the cumulative hazard of Cox's model of the columns; without columns, the Nelson–Aalen estimate,
         and the residuals are the scores of the log-rank test.
 
-        Parameters
-        ----------
-        columns : (n_samples, n_columns) float64, optional
-            Covariates.
-        strata, offset, ties
-            As in `fit_cox`.
+        - `columns` (n_samples, n_columns): covariates.
+        - `strata`, `offset`, `ties`: as in `fit_cox`.
 
         Examples
         --------
