@@ -135,34 +135,23 @@ def tests_of(dimensions: Sequence[int], arms: Collection[str], *, of_numbers: bo
 
 @dataclass(frozen=True, eq=False)
 class ArmPValues:
-    """One of the tests that a combined p-value is made of.
+    """One of the tests that a combined p-value is made of."""
 
-    Attributes
-    ----------
-    name : str
-        "rank", "spread", "given", "gain 2", "synergy 2", "product 2" and so on.
-    arm : str
-        The arm it belongs to: "alone", "given", "pairs", "triples", and so on.
-    weight : float
-        Its fixed weight among all tests; they sum up to 1. Those of its arm may be raised or lowered for a variable by
-        what other variables show: see `Selection.arm_weights`.
-    log_p : (n_vars,) float64
-        Natural logarithms of its p-values; of several comparisons of classes, the smallest times their number. NaN
-        where it does not apply to a variable: the other tests of its arm then share its weight.
-    comparison : (n_vars,) int64
-        The comparison with the smallest p-value.
-    tuples : (n_vars, k) int64
-        The tuple with that p-value, ascending; −1 where there is none.
-    null_fits : tuple of NullFit
-        One for each comparison, where the test has a null distribution that is fitted to contrast variables.
-    """
-
+    #: "rank", "spread", "given", "gain 2", "synergy 2", "product 2" and so on.
     name: str
+    #: The arm it belongs to: "alone", "given", "pairs", "triples", and so on.
     arm: str
+    #: Its fixed weight among all tests; they sum up to 1. Those of its arm may be raised or lowered for a variable by
+    #: what other variables show: see `Selection.arm_weights`.
     weight: Annotated[float, Check(above=0, high=1)]
+    #: (n_vars,): natural logarithms of its p-values; of several comparisons of classes, the smallest times their
+    #: number. NaN where it does not apply to a variable: the other tests of its arm then share its weight.
     log_p: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: (n_vars,): the comparison with the smallest p-value.
     comparison: Annotated[IntArray, Check("n_vars", low=0)]
+    #: (n_vars, k): the tuple with that p-value, ascending; −1 where there is none.
     tuples: Annotated[IntArray, Check("n_vars k", low=-1, below="n_vars")]
+    #: One for each comparison, where the test has a null distribution that is fitted to contrast variables.
     null_fits: tuple[NullFit, ...] = ()
 
     @property
@@ -249,13 +238,9 @@ _FOUND_P = 0.05
 def combined_log_p(log_p: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
     """Return natural logarithms of the weighted harmonic means.
 
-    Parameters
-    ----------
-    log_p : (n_tests, n_vars) array_like
-        Natural logarithms of the p-values; NaN where a test does not apply to a variable, whose other tests then share
-        its weight.
-    weights : (n_tests,) or (n_tests, n_vars) array_like
-        Not negative; their sum does not matter.
+    - `log_p` (n_tests, n_vars) array_like: natural logarithms of the p-values; NaN where a test does not apply to a
+      variable, whose other tests then share its weight.
+    - `weights` (n_tests,) or (n_tests, n_vars) array_like: not negative; their sum does not matter.
 
     Returns
     -------
@@ -282,12 +267,8 @@ def combined_log_p(log_p: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
 def learned_weights(log_p: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the weights of all arms for each variable, (n_arms, n_vars).
 
-    Parameters
-    ----------
-    log_p : (n_arms, n_vars) float64
-        Natural logarithms of the p-values; NaN where an arm does not apply to a variable.
-    weights : (n_arms,) float64
-        The fixed weights, which sum up to 1.
+    - `log_p` (n_arms, n_vars): natural logarithms of the p-values; NaN where an arm does not apply to a variable.
+    - `weights` (n_arms,): the fixed weights, which sum up to 1.
 
     Examples
     --------

@@ -28,24 +28,16 @@ _PENALTIES = np.logspace(-3, 4, 15)
 
 @dataclass(frozen=True, eq=False)
 class BestCurve:
-    """What the first n variables of an order for models explain in samples that had no part in it.
+    """What the first n variables of an order for models explain in samples that had no part in it."""
 
-    Attributes
-    ----------
-    n : (n_steps,) int64
-        Numbers of variables.
-    explained : (n_steps,) float64
-        Share of the variance of the outcome (of classes, of their indicators) that is predicted; below 0 where the mean
-        predicts better.
-    below_best : (n_steps,) float64
-        How much less this is than the largest share.
-    error : (n_steps,) float64
-        Standard error of that difference, over samples.
-    """
-
+    #: (n_steps,): numbers of variables.
     n: Annotated[IntArray, Check("n_steps", low=1)]
+    #: (n_steps,): share of the variance of the outcome (of classes, of their indicators) that is predicted; below 0
+    #: where the mean predicts better.
     explained: Annotated[FloatArray, Check("n_steps", high=1)]
+    #: (n_steps,): how much less this is than the largest share.
     below_best: Annotated[FloatArray, Check("n_steps", low=0)]
+    #: (n_steps,): standard error of that difference, over samples.
     error: Annotated[FloatArray, Check("n_steps", low=0)]
 
     @property
@@ -62,12 +54,8 @@ def curve_steps(n_vars: int) -> IntArray:
 def curve_of(losses: FloatArray, total: FloatArray, steps: IntArray) -> BestCurve:
     """Return the curve of squared errors of samples.
 
-    Parameters
-    ----------
-    losses : (n_steps, n_samples) float64
-        Squared errors of the first variables of each number.
-    total : (n_samples,) float64
-        Those of the mean.
+    - `losses` (n_steps, n_samples): squared errors of the first variables of each number.
+    - `total` (n_samples,): those of the mean.
     """
     whole = max(float(total.sum()), 1e-300)
     explained = 1 - losses.sum(axis=1) / whole
@@ -84,14 +72,9 @@ def fold_losses(
 ) -> tuple[FloatArray, FloatArray]:
     """Return squared errors in held-out samples, (n_steps, n_held), and those of the mean, (n_held,).
 
-    Parameters
-    ----------
-    order : BestOrder
-        Made in the other samples.
-    scores : (n_ordered, n_samples) float64
-        Of its variables, in its order.
-    targets : (n_targets, n_samples) float64
-    is_held : (n_samples,) bool
+    - `order`: made in the other samples.
+    - `scores` (n_ordered, n_samples): of its variables, in its order.
+    - `targets` (n_targets, n_samples), `is_held` (n_samples,).
     """
     here = ~is_held
     centred = targets - targets[:, here].mean(axis=1, keepdims=True)

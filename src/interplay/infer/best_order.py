@@ -42,20 +42,13 @@ _SHRINKAGE, _LEAST = 2.0, 1e-2
 
 @dataclass(frozen=True, eq=False)
 class BestOrder:
-    """The first variables of an order for models.
+    """The first variables of an order for models."""
 
-    Attributes
-    ----------
-    variable : (n_ordered,) int64
-        Numbers of the variables, best first.
-    unit : (n_ordered,) int64
-        The step in which each came in: members of a tuple that comes in whole share it.
-    turn : (n_ordered,) int64
-        The class in whose turn it was chosen; −1 where it was chosen for all.
-    """
-
+    #: (n_ordered,): numbers of the variables, best first.
     variable: Annotated[IntArray, Check("n_ordered", low=0, below="n_vars")]
+    #: (n_ordered,): the step in which each came in: members of a tuple that comes in whole share it.
     unit: Annotated[IntArray, Check("n_ordered", low=0)]
+    #: (n_ordered,): the class in whose turn it was chosen; −1 where it was chosen for all.
     turn: Annotated[IntArray, Check("n_ordered", low=-1)]
 
     def first(self, n: int) -> IntArray:
@@ -77,33 +70,21 @@ class BestOrder:
 
 @dataclass(frozen=True, eq=False)
 class Relevance:
-    """How relevant variables are: in all, and for each class.
+    """How relevant variables are: in all, and for each class."""
 
-    Attributes
-    ----------
-    alone : (n_vars,) float64
-        −ln p of each variable's own association with all targets.
-    of_class : (n_vars, n_classes) float64
-        The same with each of several targets; no column where there is one.
-    """
-
+    #: (n_vars,): −ln p of each variable's own association with all targets.
     alone: FloatArray
+    #: (n_vars, n_classes): the same with each of several targets; no column where there is one.
     of_class: FloatArray
 
 
 def relevance(scores: FloatArray, targets: FloatArray, n_free: int, levels: Mapping[int, FloatArray]) -> Relevance:
     """Return how relevant variables are alone.
 
-    Parameters
-    ----------
-    scores : (n_vars, n_samples) float64
-        One row per variable, of length 1 or 0.
-    targets : (n_targets, n_samples) float64
-        Of classes, the indicators.
-    n_free : int
-        Dimensions of the space that both lie in.
-    levels : mapping
-        Of variables with more than one column, orthonormal rows that span these.
+    - `scores` (n_vars, n_samples): one row per variable, of length 1 or 0.
+    - `targets` (n_targets, n_samples): of classes, the indicators.
+    - `n_free`: dimensions of the space that both lie in.
+    - `levels`: of variables with more than one column, orthonormal rows that span these.
     """
     basis = orthonormal(targets)
     lengths = np.sqrt((targets**2).sum(axis=1, keepdims=True))
@@ -135,22 +116,13 @@ def choose_order(
 ) -> BestOrder:
     """Order variables by what each adds to those before it.
 
-    Parameters
-    ----------
-    scores : (n_candidates, n_samples) float64
-        Rows of length 1, or 0 for a constant.
-    found : Relevance
-        Of the candidates alone.
-    evidence : (n_candidates,) float64
-        −ln p over all arms of variables that the search found, 0 of the others.
-    tuples : mapping
-        Of variables that were found in a tuple only: the other members.
-    n : int
-        The number of variables to be ordered.
-    n_vars : int
-        The number of variables that the candidates were taken from.
-    level : float
-        Of significance, for turns of classes: Bonferroni over variables.
+    - `scores` (n_candidates, n_samples): rows of length 1, or 0 for a constant.
+    - `found`: of the candidates alone.
+    - `evidence` (n_candidates,): −ln p over all arms of variables that the search found, 0 of the others.
+    - `tuples`: of variables that were found in a tuple only: the other members.
+    - `n`: the number of variables to be ordered.
+    - `n_vars`: the number of variables that the candidates were taken from.
+    - `level`: of significance, for turns of classes: Bonferroni over variables.
 
     Examples
     --------

@@ -49,28 +49,19 @@ _PSEUDOCOUNT = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Claims:
-    """The outcome of some samples, classes, scores of numbers, or a model, and tests of claims about it.
+    """The outcome of some samples, classes, scores of numbers, or a model, and tests of claims about it."""
 
-    Attributes
-    ----------
-    codes, n_classes : (n_samples,) int64, int
-        Classes, if the outcome has any.
-    scores : (n_samples,) float64, optional
-        Of an outcome of numbers.
-    strata, groups, order : (n_samples,) int64, optional
-    model : FullModel, optional
-        With covariates, an offset or times; then without groups.
-    n_permutations, seed : int
-        Of groups.
-    """
-
+    #: `codes`, `n_classes`, (n_samples,), int: classes, if the outcome has any.
     codes: IntArray | None = None
     n_classes: int = 0
+    #: (n_samples,): of an outcome of numbers.
     scores: FloatArray | None = None
-    strata: IntArray | None = None
-    groups: IntArray | None = None
-    order: IntArray | None = None
+    strata: IntArray | None = None  #: (n_samples,)
+    groups: IntArray | None = None  #: (n_samples,)
+    order: IntArray | None = None  #: (n_samples,)
+    #: With covariates, an offset or times; then without groups.
     model: FullModel | None = None
+    #: `n_permutations`, `seed`: of groups.
     n_permutations: int = 999
     seed: int = 0
 

@@ -65,13 +65,9 @@ _CHI2_PER_BIT = 2 * np.log(2)
 def conditional_log_p(counts: IntArray, *, pseudocount: float) -> FloatArray:
     """Return natural logarithms of the p-values of the gains of some variables.
 
-    Parameters
-    ----------
-    counts : (n_vars, n_levels, n_classes, n_strata) int64
-        Samples of each variable; the variables have the same classes and strata, level by level summed up. A level, or
-        a class in a stratum, may be empty.
-    pseudocount : float
-        As in the search.
+    - `counts` (n_vars, n_levels, n_classes, n_strata): samples of each variable; the variables have the same classes
+      and strata, level by level summed up. A level, or a class in a stratum, may be empty.
+    - `pseudocount`: as in the search.
 
     Examples
     --------
@@ -307,15 +303,9 @@ class StratumNull:
 def log_p_of_sums(nulls: Sequence[StratumNull], times: IntArray, observed: IntArray, *, step: float) -> FloatArray:
     """Return ln P(sum ≥ observed) of each variable.
 
-    Parameters
-    ----------
-    nulls : sequence of StratumNull
-    times : (n_vars, n_nulls)
-        In how many strata a variable has each of them.
-    observed : (n_vars,) int64
-        Sums of the places of its strata.
-    step : float
-        Of the grid, in bits.
+    - `times` (n_vars, n_nulls): in how many strata a variable has each of them.
+    - `observed` (n_vars,): sums of the places of its strata.
+    - `step`: of the grid, in bits.
     """
     log_norm, mean = _moments(nulls, step)
     means = times @ mean

@@ -43,27 +43,17 @@ _MAX_LEVELS_DRAWN = 12
 
 @dataclass(frozen=True, eq=False)
 class NumberTarget:
-    """Scores of a number outcome, and what the distribution of their permutations depends on.
+    """Scores of a number outcome, and what the distribution of their permutations depends on."""
 
-    Attributes
-    ----------
-    scores : (n_samples,) float64
-        Centred within strata.
-    strata : (n_samples,) int64
-    sizes : (n_strata,) int64
-    powers : (3, n_strata) float64
-        Sums of their squares, cubes and fourth powers.
-    gap : float
-        The smallest difference between two scores that differ.
-    log_chance : float
-        Of the observed order: ln of the share of permutations that do not change it.
-    """
-
+    #: (n_samples,): centred within strata.
     scores: FloatArray
-    strata: IntArray
-    sizes: IntArray
+    strata: IntArray  #: (n_samples,)
+    sizes: IntArray  #: (n_strata,)
+    #: (3, n_strata): sums of their squares, cubes and fourth powers.
     powers: FloatArray
+    #: The smallest difference between two scores that differ.
     gap: float
+    #: Of the observed order: ln of the share of permutations that do not change it.
     log_chance: float
 
     @classmethod
@@ -139,10 +129,7 @@ def tail_freedom(kurtosis: FloatArray, least: float) -> FloatArray:
 def correlation_log_p(scores: FloatArray, target: NumberTarget) -> FloatArray:
     """Return natural logarithms of two-sided p-values.
 
-    Parameters
-    ----------
-    scores : (n_vars, n_samples) float64
-    target : NumberTarget
+    `scores` (n_vars, n_samples).
 
     Examples
     --------
@@ -173,16 +160,10 @@ def level_correlation_log_p(
 ) -> FloatArray:
     """Return natural logarithms of two-sided p-values of columns of few values, from sums over their levels.
 
-    Parameters
-    ----------
-    sizes : (n_vars, n_levels, n_strata) int64
-        Samples of each level.
-    sums : (n_vars, n_levels, n_strata) float64
-        Of the target's scores.
-    scores : (n_vars, n_levels, n_strata) float64
-        Of the levels.
-    drawn : DrawnLevels, optional
-        Tails of sums over levels, for a target without strata.
+    - `sizes` (n_vars, n_levels, n_strata): samples of each level.
+    - `sums` (n_vars, n_levels, n_strata): of the target's scores.
+    - `scores` (n_vars, n_levels, n_strata): of the levels.
+    - `drawn`: tails of sums over levels, for a target without strata.
     """
     n_vars, n_levels, _ = sizes.shape
     z = scores - (sizes * scores).sum(axis=1, keepdims=True) / np.maximum(sizes.sum(axis=1, keepdims=True), 1)
@@ -219,12 +200,8 @@ def level_gain_log_p(
 ) -> FloatArray:
     """Return natural logarithms of p-values, (n_vars,).
 
-    Parameters
-    ----------
-    sizes : (n_vars, n_levels, n_strata) int64
-        Samples of each level.
-    sums : (n_vars, n_levels, n_strata) float64
-        Of the target's scores.
+    - `sizes` (n_vars, n_levels, n_strata): samples of each level.
+    - `sums` (n_vars, n_levels, n_strata): of the target's scores.
 
     Examples
     --------

@@ -28,10 +28,7 @@ _MAX_STEPS = 60
 class DrawnLevels:
     """Tails of T for one outcome.
 
-    Parameters
-    ----------
-    scores : (n_samples,) float64
-        Of the outcome, centred.
+    `scores` (n_samples,): of the outcome, centred.
     """
 
     def __init__(self, scores: FloatArray) -> None:
@@ -43,16 +40,11 @@ class DrawnLevels:
     ) -> FloatArray:
         """Return ln P(|T| ≥ statistic), (n_vars,); NaN where the approximation does not hold.
 
-        Parameters
-        ----------
-        statistic : (n_vars,) float64
-            Not negative, and not near 0: where p is small.
-        sizes : (n_vars, n_levels) int64
-            Samples of each level.
-        level_scores : (n_vars, n_levels) float64
-            Any, up to a constant.
-        step : (n_vars,) float64 or float
-            The smallest step of T, by half of which it is reduced where divisions are not listed.
+        - `statistic` (n_vars,): not negative, and not near 0: where p is small.
+        - `sizes` (n_vars, n_levels): samples of each level.
+        - `level_scores` (n_vars, n_levels): any, up to a constant.
+        - `step` (n_vars,) or float: the smallest step of T, by half of which it is reduced where divisions are not
+          listed.
 
         Examples
         --------

@@ -40,10 +40,7 @@ _NOTHING_LEFT = 1e-6
 def choose_strong(log_p: FloatArray, n_samples: int) -> IntArray:
     """Return the numbers of the variables to be given, the strongest first.
 
-    Parameters
-    ----------
-    log_p : (n_vars,) float64
-        Of each variable alone; NaN where it has no scores.
+    `log_p` (n_vars,): of each variable alone; NaN where it has no scores.
 
     Examples
     --------
@@ -58,23 +55,15 @@ def choose_strong(log_p: FloatArray, n_samples: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class GivenOthers:
-    """Residuals of the classes, and of other variables, after a regression on strong variables.
+    """Residuals of the classes, and of other variables, after a regression on strong variables."""
 
-    Attributes
-    ----------
-    residuals : (n_targets, n_samples) float64
-        Of the class indicators, or of the scores of a number outcome.
-    is_kept : (n_strong,) bool
-        Strong variables that are not a sum of stronger ones.
-    n_fitted : int
-        Degrees of freedom that the strong variables, and the strata, take.
-    is_number : bool
-        Whether the target is the scores of numbers: then tails are those of a correlation.
-    """
-
+    #: (n_targets, n_samples): of the class indicators, or of the scores of a number outcome.
     residuals: FloatArray
+    #: (n_strong,): strong variables that are not a sum of stronger ones.
     is_kept: BoolArray
+    #: Degrees of freedom that the strong variables, and the strata, take.
     n_fitted: int
+    #: Whether the target is the scores of numbers: then tails are those of a correlation.
     is_number: bool
     _strata: IntArray
     _targets: FloatArray  # (n_targets, n_samples), centred within strata
@@ -87,14 +76,9 @@ class GivenOthers:
     ) -> GivenOthers:
         """Fit the strong variables.
 
-        Parameters
-        ----------
-        strong : (n_strong, n_samples) float64
-            Their scores, the strongest first.
-        targets : (n_targets, n_samples) float64
-            As `class_targets` gives them, or the scores of numbers.
-        strata : (n_samples,) int64, optional
-            Scores and targets are centred within strata.
+        - `strong` (n_strong, n_samples): their scores, the strongest first.
+        - `targets` (n_targets, n_samples): as `class_targets` gives them, or the scores of numbers.
+        - `strata` (n_samples,): scores and targets are centred within strata.
         """
         codes = np.zeros(targets.shape[1], dtype=np.int64) if strata is None else strata
         centred = centred_within(strong, codes)
@@ -190,20 +174,13 @@ _FEW_CARRIERS, _MAX_P = 6.0, 0.05
 
 @dataclass(frozen=True, eq=False)
 class GivenInModel:
-    """Residuals of a model with strong variables.
+    """Residuals of a model with strong variables."""
 
-    Attributes
-    ----------
-    residuals : (1, n_samples) float64
-    is_kept : (n_strong,) bool
-        Strong variables that are not a sum of stronger ones and of covariates; without the last of them where they
-        determine the outcome.
-    n_fitted : int
-        Columns of the model beyond its constant.
-    """
-
-    residuals: FloatArray
+    residuals: FloatArray  #: (1, n_samples)
+    #: (n_strong,): strong variables that are not a sum of stronger ones and of covariates; without the last of them
+    #: where they determine the outcome.
     is_kept: BoolArray
+    #: Columns of the model beyond its constant.
     n_fitted: int
     _target: ResidualTarget
     _model: FullModel

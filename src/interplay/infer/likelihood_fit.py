@@ -70,20 +70,13 @@ class FittedNull(NamedTuple):
 
 
 class LikelihoodMethod(NamedTuple):
-    """One way to fit, as `LIKELIHOOD_FITS` lists it.
+    """One way to fit, as `LIKELIHOOD_FITS` lists it."""
 
-    Attributes
-    ----------
-    n_uncensored : callable
-        How many of n reference variables are fitted by value, those with the smallest V; the others are censored.
-    estimate : callable
-        From ln T, ascending, how many of them are uncensored, and the largest shape.
-    in_words : str
-        Completes the report's sentence "the distribution ..., fitted ...".
-    """
-
+    #: How many of n reference variables are fitted by value, those with the smallest V; the others are censored.
     n_uncensored: Callable[[int], int]
+    #: From ln T, ascending, how many of them are uncensored, and the largest shape.
     estimate: Callable[[FloatArray, int, float], FittedNull]
+    #: Completes the report's sentence "the distribution ..., fitted ...".
     in_words: str
 
 

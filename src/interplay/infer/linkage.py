@@ -46,28 +46,18 @@ _VALUES = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
-    """The r² of the members of listed tuples, where it is not small, and where the members lie.
+    """The r² of the members of listed tuples, where it is not small, and where the members lie."""
 
-    Attributes
-    ----------
-    variables : (n_linked,) int64
-        Numbers of the members, ascending.
-    pairs : (n_pairs, 2) int64
-        Places in `variables` of two that are correlated, ascending.
-    r2 : (n_pairs,) float64
-    floor : float
-        Smaller r² were not kept.
-    chromosome : list of str
-        Of each member; "" where not known. Empty if no positions are known.
-    position : (n_linked,) float64
-        NaN where not known. Empty if no positions are known.
-    """
-
+    #: (n_linked,): numbers of the members, ascending.
     variables: Annotated[IntArray, Check("n_linked", low=0, below="n_vars")]
+    #: (n_pairs, 2): places in `variables` of two that are correlated, ascending.
     pairs: Annotated[IntArray, Check("n_pairs 2", low=0, below="n_linked")]
     r2: Annotated[FloatArray, Check("n_pairs", low=0, high=1)]
+    #: Smaller r² were not kept.
     floor: Annotated[float, Check(low=0, high=1)]
+    #: Of each member; "" where not known. Empty if no positions are known.
     chromosome: Annotated[list[str], Check("n_placed")]
+    #: (n_linked,): NaN where not known. Empty if no positions are known.
     position: Annotated[FloatArray, Check("n_placed")]
 
     def is_consistent(self) -> bool:
@@ -96,16 +86,10 @@ def make_linkage(
 ) -> Linkage | None:
     """Compare some columns of a table with each other; None if they are more than `MAX_COLUMNS`.
 
-    Parameters
-    ----------
-    variables : (m,) int64
-        The columns, ascending.
-    numbers : (m,) int64
-        Their numbers in the result, ascending.
-    by_rank : (m,) bool
-        Which numbers are compared by ranks.
-    positions : Positions, optional
-        Of all columns of the table.
+    - `variables` (m,): the columns, ascending.
+    - `numbers` (m,): their numbers in the result, ascending.
+    - `by_rank` (m,): which numbers are compared by ranks.
+    - `positions`: of all columns of the table.
     """
     if len(variables) > MAX_COLUMNS:
         return None
@@ -269,10 +253,7 @@ def clump_tuples(tuples: IntArray, linkage: Linkage, r2: float) -> IntArray:
     A tuple joins the first lead whose members match its own one to one: each is the same variable, or has an r² of at
     least `r2` with it. Tuples that join are no leads themselves, so that a clump does not grow along a chain.
 
-    Parameters
-    ----------
-    tuples : (n, k) int64
-        The one with the smallest p-value first; numbers as in `linkage`.
+    `tuples` (n, k): the one with the smallest p-value first; numbers as in `linkage`.
 
     Examples
     --------

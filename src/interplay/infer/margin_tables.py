@@ -82,17 +82,11 @@ def rounding_of(n_samples: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class CellTerms:
-    """Contributions of a cell to the gain of a table and to the logarithm of its probability, by the cell's samples.
+    """Contributions of a cell to the gain of a table and to the logarithm of its probability, by the cell's samples."""
 
-    Attributes
-    ----------
-    gain : list of (n_samples + 1,) float64
-        For each class; the rest of the gain is the same in all tables with the same margins.
-    log_factorial : (n_samples + 1,) float64
-    """
-
+    #: list of (n_samples + 1,): for each class; the rest of the gain is the same in all tables with the same margins.
     gain: list[FloatArray]
-    log_factorial: FloatArray
+    log_factorial: FloatArray  #: (n_samples + 1,)
 
     @classmethod
     def of(cls, n_samples: int, added: FloatArray) -> CellTerms:
@@ -104,19 +98,12 @@ class CellTerms:
 
 @dataclass(frozen=True, eq=False)
 class GainNull:
-    """Null distribution of the gain: all tables with given margins, and their probabilities.
+    """Null distribution of the gain: all tables with given margins, and their probabilities."""
 
-    Attributes
-    ----------
-    gain : (n_tables,) float64
-    log_chance : (n_tables,) float64
-        Natural logarithms of the probabilities.
-    rounding : float
-        Gains that differ by no more are equal.
-    """
-
-    gain: FloatArray
+    gain: FloatArray  #: (n_tables,)
+    #: (n_tables,): natural logarithms of the probabilities.
     log_chance: FloatArray
+    #: Gains that differ by no more are equal.
     rounding: float
 
     def log_p(self, observed: FloatArray) -> FloatArray:
@@ -229,12 +216,8 @@ _DEVIATIONS, _FEW_TABLES = 12.0, 12
 class GainMoments:
     """Means and variances of the gains of tables with given classes.
 
-    Parameters
-    ----------
-    class_sizes : (n_classes,) int64
-        None of them 0.
-    added : (n_classes,) float64
-        Pseudocounts.
+    - `class_sizes` (n_classes,): None of them 0.
+    - `added` (n_classes,): pseudocounts.
     """
 
     def __init__(self, class_sizes: IntArray, added: FloatArray) -> None:

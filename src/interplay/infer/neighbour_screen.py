@@ -26,23 +26,15 @@ _BLOCK = 64
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """The neighbours of a tuple, as columns of their effects in all samples. Tuples share the rows of these columns.
+    """The neighbours of a tuple, as columns of their effects in all samples. Tuples share the rows of these columns."""
 
-    Attributes
-    ----------
-    shared : (n_shared, n_samples) float32
-        Columns of effects, as rows.
-    rows : (n_rows,) int64
-        The rows of the neighbours, one neighbour after the other.
-    first : (n_neighbours + 1,) int64
-        The place of the first one of each in `rows`, with the end.
-    own : (n_shared, n_most) float64
-        Products of each row with the rows of its own neighbour.
-    """
-
+    #: (n_shared, n_samples): columns of effects, as rows.
     shared: npt.NDArray[np.float32]
+    #: (n_rows,): the rows of the neighbours, one neighbour after the other.
     rows: IntArray
+    #: (n_neighbours + 1,): the place of the first one of each in `rows`, with the end.
     first: IntArray
+    #: (n_shared, n_most): products of each row with the rows of its own neighbour.
     own: FloatArray
 
     @property
@@ -109,18 +101,11 @@ def log_p_alone(response: FloatArray, neighbours: Neighbours) -> FloatArray:
 class NeighbourScreen:
     """The neighbours of a tuple in linear models, in some samples; statistics are on the scale of χ².
 
-    Parameters
-    ----------
-    response : (n, q) float64
-    smaller : (n, s) float64
-        Columns of the effects of the members, of covariates and strata; none is a sum of others.
-    interaction : (n, d) float64
-        Columns that the interaction adds.
-    neighbours : Neighbours
-    samples : (n,) int64
-        The samples, of all that the neighbours have.
-    also : (n_samples, m) float64
-        More columns in all samples, whose products with the neighbours are wanted.
+    - `response` (n, q).
+    - `smaller` (n, s): columns of the effects of the members, of covariates and strata; none is a sum of others.
+    - `interaction` (n, d): columns that the interaction adds.
+    - `samples` (n,): the samples, of all that the neighbours have.
+    - `also` (n_samples, m): more columns in all samples, whose products with the neighbours are wanted.
 
     Attributes
     ----------
@@ -211,13 +196,9 @@ def _outside(columns: FloatArray, basis: FloatArray) -> FloatArray:
 def _squares(gram: FloatArray, with_y: FloatArray, lengths: FloatArray) -> FloatArray:
     """Return sums of squares that columns explain of each response, (m, q); directions without length explain nothing.
 
-    Parameters
-    ----------
-    gram : (m, s, s) float64
-        Products of the columns with each other.
-    with_y : (m, s, q) float64
-    lengths : (m,) float64
-        Squared lengths of columns, of which a direction must have a share.
+    - `gram` (m, s, s): products of the columns with each other.
+    - `with_y` (m, s, q).
+    - `lengths` (m,): squared lengths of columns, of which a direction must have a share.
     """
     least = (_DEPENDENT * np.maximum(lengths, 1e-300))[:, np.newaxis]
     if gram.shape[1] == 2:

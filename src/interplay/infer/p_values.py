@@ -130,17 +130,12 @@ class NullTail(NamedTuple):
 def adjust(p_values: npt.ArrayLike, method: str = "holm", *, level: float = 0.05) -> FloatArray:
     """Adjust p-values for the number of tests.
 
-    Parameters
-    ----------
-    p_values : (n_vars,) array_like
-        NaN (a variable that was not tested) stays NaN and is not counted as a test.
-    method : str
-        R's names "holm", "hochberg", "hommel", "bonferroni", "BH" or "fdr", "BY", "none", or statsmodels' names
-        "sidak", "holm-sidak", "simes-hochberg", "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky", "fdr_gbs". Under an
-        unknown dependence between the tests, which is the case here, "holm" bounds the probability of any false
-        selection and "BY" the share of false ones.
-    level : float
-        Only the two-stage methods ("fdr_tsbh", "fdr_tsbky") depend on it.
+    - `p_values` (n_vars,) array_like: NaN (a variable that was not tested) stays NaN and is not counted as a test.
+    - `method`: R's names "holm", "hochberg", "hommel", "bonferroni", "BH" or "fdr", "BY", "none", or statsmodels' names
+      "sidak", "holm-sidak", "simes-hochberg", "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky", "fdr_gbs". Under an unknown
+      dependence between the tests, which is the case here, "holm" bounds the probability of any false selection and
+      "BY" the share of false ones.
+    - `level`: only the two-stage methods ("fdr_tsbh", "fdr_tsbky") depend on it.
 
     Returns
     -------
@@ -219,23 +214,15 @@ _N_ERRORS = 6.0
 
 @dataclass(frozen=True, eq=False)
 class ShapePosterior:
-    """Shapes of the tail, and how likely they are.
+    """Shapes of the tail, and how likely they are."""
 
-    Attributes
-    ----------
-    delta : (n_nodes,) float64
-        Shapes, ascending.
-    log_sum : (n_nodes,) float64
-        ln S of each.
-    weight : (n_nodes,) float64
-        Their posterior probabilities.
-    n_seen : int
-        Reference variables that were not censored, r.
-    """
-
+    #: (n_nodes,): shapes, ascending.
     delta: FloatArray
+    #: (n_nodes,): ln S of each.
     log_sum: FloatArray
+    #: (n_nodes,): their posterior probabilities.
     weight: FloatArray
+    #: Reference variables that were not censored, r.
     n_seen: int
 
     def is_consistent(self) -> bool:
@@ -278,15 +265,9 @@ def shape_posterior(
 ) -> ShapePosterior:
     """Return the posterior of the shape around its most likely value.
 
-    Parameters
-    ----------
-    log_t : (n,) float64
-        ln T, ascending; those after the first `n_seen` all at the point of censoring.
-    n_seen : int
-    delta, delta_error : float
-        The most likely shape and its standard error.
-    max_delta : float
-        Larger shapes are ruled out.
+    - `log_t` (n,): ln T, ascending; those after the first `n_seen` all at the point of censoring.
+    - `delta`, `delta_error`: the most likely shape and its standard error.
+    - `max_delta`: larger shapes are ruled out.
     """
     cut = log_t[-1]
     x = log_t[:n_seen] - cut

@@ -55,23 +55,16 @@ IntScores = npt.NDArray[np.int8]
 
 @dataclass(frozen=True, eq=False)
 class ProductMaxima:
-    """The largest statistic of each variable over all partners, on the scale of χ².
+    """The largest statistic of each variable over all partners, on the scale of χ²."""
 
-    Attributes
-    ----------
-    statistic : (n_vars + n_contrast,) float64
-        Of a number outcome, (n_vars,). NaN where a variable has no scores, or too many equal ones.
-    partner : (n_vars,) int64
-        −1 where there is none.
-    df : int
-        Degrees of freedom.
-    log_p : (n_vars,) float64, optional
-        Natural logarithms of p-values of a number outcome, for all partners; NaN where there is no statistic.
-    """
-
+    #: (n_vars + n_contrast,): of a number outcome, (n_vars,). NaN where a variable has no scores, or too many equal
+    #: ones.
     statistic: Annotated[FloatArray, Check("n_products")]
+    #: (n_vars,): −1 where there is none.
     partner: Annotated[IntArray, Check("n_vars", low=-1, below="n_vars")]
+    #: Degrees of freedom.
     df: Annotated[int, Check(low=1)]
+    #: (n_vars,): natural logarithms of p-values of a number outcome, for all partners; NaN where there is no statistic.
     log_p: Annotated[FloatArray | None, Check("n_vars", high=0, nan=True)] = None
 
     def is_consistent(self) -> bool:
@@ -102,14 +95,9 @@ def product_maxima(
 ) -> ProductMaxima:
     """Look at all pairs of a variable with a real one.
 
-    Parameters
-    ----------
-    scores : (n_vars + n_contrast, n_samples) int8
-        As `int_scores` gives them.
-    residuals : (n_targets, n_samples) float64
-        Of the second of two classes, or of each of several.
-    n_fitted : int
-        Degrees of freedom that the strong variables take.
+    - `scores` (n_vars + n_contrast, n_samples): as `int_scores` gives them.
+    - `residuals` (n_targets, n_samples): of the second of two classes, or of each of several.
+    - `n_fitted`: degrees of freedom that the strong variables take.
     """
     n_rows, n_samples = scores.shape
     targets = np.rint(RESIDUAL_STEPS * residuals / max(float(np.abs(residuals).max()), 1e-300))
@@ -200,14 +188,9 @@ def int_normal_scores(scores: FloatArray, ranks: FloatArray) -> IntScores:
 def number_products(scores: IntScores, residual: FloatArray, *, n_fitted: int, n_threads: int) -> ProductMaxima:
     """Look at all pairs of variables.
 
-    Parameters
-    ----------
-    scores : (n_vars, n_samples) int8
-        As `int_normal_scores` gives them.
-    residual : (n_samples,) float64
-        Of the outcome's scores, centred.
-    n_fitted : int
-        Degrees of freedom that strong variables take.
+    - `scores` (n_vars, n_samples): as `int_normal_scores` gives them.
+    - `residual` (n_samples,): of the outcome's scores, centred.
+    - `n_fitted`: degrees of freedom that strong variables take.
     """
     n_vars, n_samples = scores.shape
     kurtosis = n_samples * float((residual**4).sum()) / max(float((residual**2).sum()) ** 2, 1e-300)

@@ -61,12 +61,9 @@ def as_integers(values: FloatArray) -> npt.NDArray[np.int8]:
 class ProductPairs:
     """Screens the products of all pairs of variables, times the product of other members, for one outcome.
 
-    Parameters
-    ----------
-    scores : (n_vars, n_samples) int8
-        Of the variables; rows of zeros take no part. Missing values are 0.
-    targets : (n_targets, n_samples) float64
-        Orthogonal residuals of the outcome, of squared length n_samples each: one, or one less than classes.
+    - `scores` (n_vars, n_samples): of the variables; rows of zeros take no part. Missing values are 0.
+    - `targets` (n_targets, n_samples): orthogonal residuals of the outcome, of squared length n_samples each: one, or
+      one less than classes.
     """
 
     def __init__(self, scores: IntScores, targets: FloatArray, *, n_threads: int = 1) -> None:
@@ -87,12 +84,8 @@ class ProductPairs:
     ) -> Iterator[IntArray]:
         """Yield pairs, (n, 2), whose χ² is at least `bar`.
 
-        Parameters
-        ----------
-        rows, columns : int64, optional
-            One member of each pair is of `rows`, the other of `columns`; all if not given.
-        part : (int, int)
-            Do only part number i, from 0, of n.
+        - `rows`, `columns`: one member of each pair is of `rows`, the other of `columns`; all if not given.
+        - `part` (int, int): do only part number i, from 0, of n.
         """
         usable = np.flatnonzero(self._varies)
         columns = usable if columns is None else columns[self._varies[columns]]

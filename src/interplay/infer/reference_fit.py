@@ -26,20 +26,13 @@ from interplay.infer.p_values import NullTail, log_hazard
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The variables to which the null distribution is fitted: contrast variables, or real ones if there are none.
+    """The variables to which the null distribution is fitted: contrast variables, or real ones if there are none."""
 
-    Attributes
-    ----------
-    statistic : (n,) float64
-        Gains in the scale of χ², ascending; variables without a gain are left out.
-    df : float or (n,) float64
-        Degrees of freedom, in the same order.
-    is_contrast : bool
-        Whether all are known to be irrelevant.
-    """
-
+    #: (n,): gains in the scale of χ², ascending; variables without a gain are left out.
     statistic: FloatArray
+    #: float or (n,): degrees of freedom, in the same order.
     df: float | FloatArray
+    #: Whether all are known to be irrelevant.
     is_contrast: bool
 
     @classmethod
@@ -168,26 +161,18 @@ MIN_REFERENCE_VARIABLES = 6
 
 @dataclass(frozen=True)
 class LsqFit:
-    """A fitted window.
+    """A fitted window."""
 
-    Attributes
-    ----------
-    alpha, alpha_error : float
-        The parameter and its error, 1 and the spread around it in mode "raw".
-    n_ignored, n_irrelevant : int
-        The window is ``n_ignored : n_ignored + n_irrelevant`` of the sorted variables.
-    sq_dev : (n − n_ignored,) float64
-        Mean squared deviation if the window held 0, 1, … variables, which the search minimises. One undefined value
-        (0/0) of mode "lin" is NaN.
-    ignored_at_border, irrelevant_at_border : bool
-        The search stopped where it was not allowed to go on.
-    """
-
+    #: `alpha`, `alpha_error`: the parameter and its error, 1 and the spread around it in mode "raw".
     alpha: float
     alpha_error: float
+    #: `n_ignored`, `n_irrelevant`: the window is ``n_ignored : n_ignored + n_irrelevant`` of the sorted variables.
     n_ignored: int
     n_irrelevant: int
+    #: (n − n_ignored,): mean squared deviation if the window held 0, 1, … variables, which the search minimises. One
+    #: undefined value (0/0) of mode "lin" is NaN.
     sq_dev: FloatArray
+    #: `ignored_at_border`, `irrelevant_at_border`: the search stopped where it was not allowed to go on.
     ignored_at_border: bool
     irrelevant_at_border: bool
 
@@ -229,16 +214,10 @@ def check_bounds(
 def fit_lsq(tail_p: FloatArray, *, mode: str, whole_window: bool, bounds: Bounds, search_points: int) -> LsqFit:
     """Search the window of irrelevant variables and fit α to it.
 
-    Parameters
-    ----------
-    tail_p : (n,) float64
-        V of the reference variables, by ascending gain.
-    mode : {"raw", "lin", "exp"}
-    whole_window : bool
-        Everything that is not ignored is irrelevant: true of contrast variables.
-    bounds : Bounds
-    search_points : int
-        Window starts tried in each pass; each pass refines the best start of the one before.
+    - `tail_p` (n,): V of the reference variables, by ascending gain.
+    - `mode` ({"raw", "lin", "exp"}).
+    - `whole_window`: everything that is not ignored is irrelevant: true of contrast variables.
+    - `search_points`: window starts tried in each pass; each pass refines the best start of the one before.
     """
     windows = _Windows(tail_p, mode=mode, whole_window=whole_window, bounds=bounds)
     last_start = max(0, bounds.max_ignored - 2)  # the original's range for the 1-based start is [1, max_ignored)

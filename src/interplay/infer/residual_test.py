@@ -54,16 +54,10 @@ _ROUNDING = 1e-24
 
 @dataclass(frozen=True, eq=False)
 class ResidualTarget:
-    """Residuals of a model, ready to be compared with the scores of variables.
-
-    Attributes
-    ----------
-    is_linear : bool
-    residuals : (n_samples,) float64
-        Of a linear model orthogonal to its columns: ranks of residuals are not quite.
-    """
+    """Residuals of a model, ready to be compared with the scores of variables."""
 
     is_linear: bool
+    #: (n_samples,): of a linear model orthogonal to its columns: ranks of residuals are not quite.
     residuals: FloatArray
     _roots: FloatArray  # (n_samples,), roots of the variances
     _thirds: FloatArray
@@ -216,18 +210,12 @@ _MIN_ROOT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ResidualTail:
-    """What the distribution of residuals is.
+    """What the distribution of residuals is."""
 
-    Attributes
-    ----------
-    kind : str
-        That of the model: "linear", "logistic" or "cox".
-    first, second : (n,) float64
-        Linear: residuals, of mean 0, and their shares. Else, for each sample, the chance (or the mean number) of an
-        event, and how much an event changes the residual.
-    """
-
+    #: That of the model: "linear", "logistic" or "cox".
     kind: str
+    #: `first`, `second`, (n,): linear: residuals, of mean 0, and their shares. Else, for each sample, the chance (or
+    #: the mean number) of an event, and how much an event changes the residual.
     first: FloatArray
     second: FloatArray
 

@@ -52,17 +52,12 @@ def score_log_p(
 ) -> FloatArray:
     """Return natural logarithms of two-sided p-values.
 
-    Parameters
-    ----------
-    scores : (n_vars, n_samples) float64
-    targets : (n_targets, n_samples) float64
-        As `class_targets` gives them, or their residuals after a regression on other variables.
-    strata : (n_samples,) int64, optional
-        Scores are exchangeable within a stratum.
-    step : (n_vars,) float64 or float
-        The smallest difference between two scores of a variable: the steps of the statistic.
-    n_fitted : int
-        Other variables that scores and targets are the residuals of.
+    - `scores` (n_vars, n_samples).
+    - `targets` (n_targets, n_samples): as `class_targets` gives them, or their residuals after a regression on other
+      variables.
+    - `strata` (n_samples,): scores are exchangeable within a stratum.
+    - `step` (n_vars,) or float: the smallest difference between two scores of a variable: the steps of the statistic.
+    - `n_fitted`: other variables that scores and targets are the residuals of.
 
     Examples
     --------
@@ -94,22 +89,15 @@ def score_log_p(
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """The statistics of all variables and targets, and their moments under permutation.
+    """The statistics of all variables and targets, and their moments under permutation."""
 
-    Attributes
-    ----------
-    statistic : (n_vars, n_targets) float64
-    covariance : (n_vars, n_targets, n_targets) float64
-    third : (n_vars, n_targets) float64
-        Third central moments.
-    freedom : (n_vars,) float64, optional
-        Degrees of freedom ν of the tail of T over its deviation. Positive: that of a correlation, lighter than normal;
-        infinite: normal; negative: Student's t with −ν degrees of freedom, of variance 1. All normal if not given.
-    """
-
-    statistic: FloatArray
-    covariance: FloatArray
+    statistic: FloatArray  #: (n_vars, n_targets)
+    covariance: FloatArray  #: (n_vars, n_targets, n_targets)
+    #: (n_vars, n_targets): third central moments.
     third: FloatArray
+    #: (n_vars,): degrees of freedom ν of the tail of T over its deviation. Positive: that of a correlation, lighter
+    #: than normal; infinite: normal; negative: Student's t with −ν degrees of freedom, of variance 1. All normal if not
+    #: given.
     freedom: FloatArray | None = None
 
     @classmethod
@@ -132,14 +120,10 @@ class Moments:
     ) -> Moments:
         """Add the contribution of a stratum.
 
-        Parameters
-        ----------
-        statistic : (n_vars, n_targets) float64
-        squares, cubes : (n_vars,) float64
-            Sums of powers of the centred scores.
-        products : (n_targets, n_targets) float64
-            Sums of products of the centred targets.
-        target_cubes : (n_targets,) float64
+        - `statistic` (n_vars, n_targets).
+        - `squares`, `cubes` (n_vars,): sums of powers of the centred scores.
+        - `products` (n_targets, n_targets): sums of products of the centred targets.
+        - `target_cubes` (n_targets,).
         """
         n = n_samples
         if n < 2:
@@ -228,9 +212,7 @@ _MAX_TABLES = 50_000
 def level_scores(counts: IntArray) -> FloatArray:
     """Return the mid-rank of each level within each stratum, from −1 to 1, (n_vars, n_levels, n_strata).
 
-    Parameters
-    ----------
-    counts : (n_vars, n_levels, n_classes, n_strata) int64
+    `counts` (n_vars, n_levels, n_classes, n_strata).
 
     Examples
     --------
@@ -246,13 +228,9 @@ def level_scores(counts: IntArray) -> FloatArray:
 def level_score_log_p(counts: IntArray, scores: FloatArray) -> FloatArray:
     """Return natural logarithms of two-sided p-values.
 
-    Parameters
-    ----------
-    counts : (n_vars, n_levels, n_classes, n_strata) int64
-        Samples of each variable; the variables have the same classes and strata. A level, or a class in a stratum, may
-        be empty.
-    scores : (n_vars, n_levels, n_strata) float64
-        As `level_scores` gives them, or a function of these.
+    - `counts` (n_vars, n_levels, n_classes, n_strata): samples of each variable; the variables have the same classes
+      and strata. A level, or a class in a stratum, may be empty.
+    - `scores` (n_vars, n_levels, n_strata): as `level_scores` gives them, or a function of these.
 
     Examples
     --------

@@ -25,13 +25,10 @@ def smooth_columns(
     of their linear terms, for each combination of levels of its other members, `MAX_PRODUCTS` at most. In each stratum
     effects are its own, where that leaves 20 samples a column.
 
-    Parameters
-    ----------
-    splines : sequence of (n_samples, n_columns) float64, or None
-        As `spline_columns` makes them; None for members that are no cut numbers.
-    levels : (k, n_samples) int64
-        Levels of the members.
-    stratum : (n_samples,) int64, optional
+    - `splines`, sequence of (n_samples, n_columns): as `spline_columns` makes them; None for members that are no cut
+      numbers.
+    - `levels` (k, n_samples): levels of the members.
+    - `stratum` (n_samples,).
 
     Returns
     -------

@@ -25,23 +25,16 @@ MAX_KEPT = 1000
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """How often variables and tuples were found in halves of the samples.
+    """How often variables and tuples were found in halves of the samples."""
 
-    Attributes
-    ----------
-    n_subsamples : int
-        Number of halves, two of each division of the samples.
-    frequency : (n_vars,) float64
-        Share of the halves in which each variable is relevant.
-    tuples : (n_tuples, k) int64
-        Best tuples of the relevant variables of all halves, the most frequent first; −1 fills smaller ones.
-    tuple_frequency : (n_tuples,) float64
-        Share of the halves in which each is the best tuple of a relevant member.
-    """
-
+    #: Number of halves, two of each division of the samples.
     n_subsamples: Annotated[int, Check(low=2)]
+    #: (n_vars,): share of the halves in which each variable is relevant.
     frequency: Annotated[FloatArray, Check("n_vars", low=0, high=1)]
+    #: (n_tuples, k): best tuples of the relevant variables of all halves, the most frequent first; −1 fills smaller
+    #: ones.
     tuples: Annotated[IntArray, Check("n_tuples k", low=-1, below="n_vars")]
+    #: (n_tuples,): share of the halves in which each is the best tuple of a relevant member.
     tuple_frequency: Annotated[FloatArray, Check("n_tuples", low=0, high=1)]
 
     @property

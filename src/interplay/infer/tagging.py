@@ -50,47 +50,29 @@ SAMPLES_PER_COLUMN = 8
 
 
 class Tagged(NamedTuple):
-    """The verdict on one tuple.
-
-    Attributes
-    ----------
-    verdict : str
-    by : tuple of int
-        Neighbours that explain the interaction.
-    reason : str
-    p_interaction : float
-        Of the interaction in the same samples and by the same models, without neighbours.
-    p_effect : float
-        Of the neighbours `by`, or else of the neighbour that leaves least of the interaction, beside the members.
-    p_left : float
-        Of the interaction beside these neighbours.
-    """
+    """The verdict on one tuple."""
 
     verdict: str
+    #: Neighbours that explain the interaction.
     by: tuple[int, ...]
     reason: str
+    #: Of the interaction in the same samples and by the same models, without neighbours.
     p_interaction: float = np.nan
+    #: Of the neighbours `by`, or else of the neighbour that leaves least of the interaction, beside the members.
     p_effect: float = np.nan
+    #: Of the interaction beside these neighbours.
     p_left: float = np.nan
 
 
 class Lead(NamedTuple):
-    """A tuple, as it was searched, in the samples in which its members have levels.
+    """A tuple, as it was searched, in the samples in which its members have levels."""
 
-    Attributes
-    ----------
-    outcome : ClassTarget or ScoreTarget
-        Of all samples, as it was searched.
-    samples : TupleSamples
-    columns : (n_known, n_columns) float64
-        Covariates, and smooth effects of members that are cut numbers.
-    values : (k, n_samples) float32
-        Values of the members, around their means and of length 1; 0 for labels.
-    """
-
+    #: Of all samples, as it was searched.
     outcome: Target
     samples: TupleSamples
+    #: (n_known, n_columns): covariates, and smooth effects of members that are cut numbers.
     columns: FloatArray
+    #: (k, n_samples) float32: values of the members, around their means and of length 1; 0 for labels.
     values: FloatArray
 
 
@@ -105,19 +87,13 @@ def tagged_tuple(
 ) -> Tagged:
     """Test the interaction of a tuple beside each of its neighbours, and beside the strongest of them jointly.
 
-    Parameters
-    ----------
-    model : FullModel
-        Of all samples.
-    response : (n_samples, q) float64
-        As `responses` makes it.
-    neighbours : Neighbours
-        In all samples.
-    linked : callable
-        Says why one hidden cause could have both members as its tags; "" where they are not correlated. It is given
-        the correlations of neighbours with members, (n_neighbours, k).
-    bridges : callable
-        Returns neighbours given which the members are not correlated with each other, though they are by themselves.
+    - `model`: of all samples.
+    - `response` (n_samples, q): as `responses` makes it.
+    - `neighbours`: in all samples.
+    - `linked`: says why one hidden cause could have both members as its tags; "" where they are not correlated. It is
+      given the correlations of neighbours with members, (n_neighbours, k).
+    - `bridges`: returns neighbours given which the members are not correlated with each other, though they are by
+      themselves.
     """
     models = nested_models(lead.outcome, lead.samples, lead.columns)
     n_columns = models.columns.shape[1] if len(models.rows) else 0

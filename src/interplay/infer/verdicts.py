@@ -27,23 +27,16 @@ UNTESTED = "untested"
 
 
 class CellEffect(NamedTuple):
-    """The cell of a tuple that departs most from separate effects of its members; NaN where it is not known.
+    """The cell of a tuple that departs most from separate effects of its members; NaN where it is not known."""
 
-    Attributes
-    ----------
-    members, levels : tuple of int
-        Numbers of the variables, and of their levels in the cell.
-    discretization : int
-    class_ : int
-        Of an outcome of classes, the class that departs; else −1.
-    effect, low, high : float
-        Log odds ratio of the class there, or difference of means in the unit of the outcome, with its 95 % interval.
-    """
-
+    #: `members`, `levels`: numbers of the variables, and of their levels in the cell.
     members: tuple[int, ...] = ()
     levels: tuple[int, ...] = ()
     discretization: int = 0
+    #: Of an outcome of classes, the class that departs; else −1.
     class_: int = -1
+    #: `effect`, `low`, `high`: log odds ratio of the class there, or difference of means in the unit of the outcome,
+    #: with its 95 % interval.
     effect: float = math.nan
     low: float = math.nan
     high: float = math.nan
@@ -100,14 +93,10 @@ def verdicts_of(
     An interaction is that of the whole tuple, if it is significant, or else of its part with the smallest adjusted
     p-value. Without one, p-values are those of the whole tuple.
 
-    Parameters
-    ----------
-    by_size : sequence of TupleTests
-        Tests of these tuples, after tests of their parts, by size; empty where nothing was tested.
-    tuples : (n, k) int64
-    level : float
-        Significance level.
-    is_relevant : (n_vars,) bool
+    - `by_size`: tests of these tuples, after tests of their parts, by size; empty where nothing was tested.
+    - `tuples` (n, k).
+    - `level`: significance level.
+    - `is_relevant` (n_vars,).
     """
     if not by_size:
         return [Verdict()] * len(tuples)

@@ -29,32 +29,21 @@ SECONDS_BETWEEN_WRITES = 60.0
 
 @dataclass
 class SearchState:
-    """How far one search has come.
+    """How far one search has come."""
 
-    Attributes
-    ----------
-    shapes : list of TileShape
-        How tiles were cut, for each list of tiles.
-    layout : str
-        Hash of the way in which tuples are cut into tiles: numbers of tiles mean nothing without it.
-    at : (int, int)
-        The discretisation and the list of tiles in work; all before them are done.
-    done : (n_tiles,) bool
-        Tiles of that list that are done.
-    found : list of MaxGains
-        Maxima so far, one for each list of tiles.
-    searched : SearcherCounts
-        Searchers of the tiles that are done.
-    listed : (n_listed, 1 + k) int64, optional
-        Of a search that lists tuples: the discretisation and the members of each so far.
-    """
-
+    #: How tiles were cut, for each list of tiles.
     shapes: list[TileShape]
+    #: Hash of the way in which tuples are cut into tiles: numbers of tiles mean nothing without it.
     layout: str
+    #: (int, int): the discretisation and the list of tiles in work; all before them are done.
     at: tuple[int, int]
+    #: (n_tiles,): tiles of that list that are done.
     done: Annotated[BoolArray, Check("n_tiles")]
+    #: Maxima so far, one for each list of tiles.
     found: list[MaxGains]
+    #: Searchers of the tiles that are done.
     searched: SearcherCounts = field(default_factory=dict)
+    #: (n_listed, 1 + k): of a search that lists tuples: the discretisation and the members of each so far.
     listed: Annotated[IntArray | None, Check("n_listed n_numbers")] = None
 
     def is_consistent(self) -> bool:

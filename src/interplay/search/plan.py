@@ -61,22 +61,14 @@ def least_work(table: Table, settings: SearchSettings) -> SearchWork:
 
 @dataclass(frozen=True, eq=False)
 class PreparedSearch:
-    """A search that is ready to run: on which engine, in which tiles, with which planes.
+    """A search that is ready to run: on which engine, in which tiles, with which planes."""
 
-    Attributes
-    ----------
-    coded : CodedComparison
-        Makes the planes.
-    settings : SearchSettings
-    searches : list of TupleTiles
-        The tuples, and the real variables by themselves where these are asked for too.
-    loop : TileLoop
-        The tiles that are to be done here, the engine, and the finds.
-    """
-
+    #: Makes the planes.
     coded: CodedComparison
     settings: SearchSettings
+    #: The tuples, and the real variables by themselves where these are asked for too.
     searches: list[TupleTiles]
+    #: The tiles that are to be done here, the engine, and the finds.
     loop: TileLoop
 
     @property

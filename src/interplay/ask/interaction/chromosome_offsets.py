@@ -31,20 +31,13 @@ _NOT_BY_CHROMOSOME = {
 
 @dataclass(frozen=True, eq=False)
 class ChromosomeOffsets:
-    """Offsets that leave out chromosomes.
+    """Offsets that leave out chromosomes."""
 
-    Attributes
-    ----------
-    left_out : (n_chromosomes, n_samples) float64
-        Predictions without each chromosome.
-    labels : list of str
-        The chromosomes.
-    chromosome : (n_vars,) int64
-        Place of the chromosome of each variable; `NOWHERE` for variables that lie on none, such as exposures.
-    """
-
+    #: (n_chromosomes, n_samples): predictions without each chromosome.
     left_out: FloatArray
+    #: The chromosomes.
     labels: list[str]
+    #: (n_vars,): place of the chromosome of each variable; `NOWHERE` for variables that lie on none, such as exposures.
     chromosome: IntArray
 
     def without(self, chromosomes: tuple[int, ...]) -> FloatArray:
@@ -80,14 +73,9 @@ def chromosome_offsets(
 ) -> ChromosomeOffsets | None:
     """Return the offsets of all chromosomes where `offset` is a table of these, else None.
 
-    Parameters
-    ----------
-    offset : DataFrame or another offset
-        One row per sample, one column per chromosome, as `read_loco` returns it.
-    positions
-        Of the variables, as in `interactions`; those of a file of genotypes are known.
-    given : dict
-        Arguments that a search by chromosomes may not have; None was not given.
+    - `offset`: one row per sample, one column per chromosome, as `read_loco` returns it.
+    - `positions`: of the variables, as in `interactions`; those of a file of genotypes are known.
+    - `given`: arguments that a search by chromosomes may not have; None was not given.
     """
     if not is_by_chromosome(offset):
         return None

@@ -18,33 +18,21 @@ from interplay.data.study.table import Table
 
 @dataclass(frozen=True, eq=False)
 class TupleFamily:
-    """The tuples of a search.
-
-    Attributes
-    ----------
-    n_vars, dimensions : int
-    columns : (n,) int64 or None
-        The variables that tuples may hold, ascending; None for all. What follows is about these alone.
-    first : (n,) bool or None
-        Variables one of which, or all with `require` "all", every tuple must have; None for no such rule.
-    require : {"any", "all"}
-    partners : (n,) bool or None
-        Members but one must be of these; None for no such rule.
-    positions : Positions or None
-    min_distance : float
-        Members on one chromosome must be as far apart.
-    spans : (n,) int64 or None
-        Sets of variables, numbered from 0: every tuple must have members of all; None for no such rule.
-    """
+    """The tuples of a search."""
 
     n_vars: int
     dimensions: int
+    #: (n,): the variables that tuples may hold, ascending; None for all. What follows is about these alone.
     columns: IntArray | None = None
+    #: (n,): variables one of which, or all with `require` "all", every tuple must have; None for no such rule.
     first: BoolArray | None = None
-    require: str = "any"
+    require: str = "any"  #: "any" or "all"
+    #: (n,): members but one must be of these; None for no such rule.
     partners: BoolArray | None = None
     positions: Positions | None = None
+    #: Members on one chromosome must be as far apart.
     min_distance: float = 0.0
+    #: (n,): sets of variables, numbered from 0: every tuple must have members of all; None for no such rule.
     spans: IntArray | None = None
 
     @property
@@ -68,10 +56,7 @@ class TupleFamily:
     def spanning(self, number: IntArray, wanted: tuple[int, ...]) -> TupleFamily | None:
         """Return the tuples of the family with members of all `wanted` sets, and of no other; None if there is none.
 
-        Parameters
-        ----------
-        number : (n_vars,) int64
-            The set of each variable.
+        `number` (n_vars,): the set of each variable.
         """
         columns = np.arange(self.n_vars) if self.columns is None else self.columns
         kept = np.flatnonzero(np.isin(number[columns], wanted))

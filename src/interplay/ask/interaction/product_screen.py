@@ -50,19 +50,13 @@ _ROUNDING = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class LevelDosages:
-    """What the levels of variables stand for, centred and scaled: no test of products depends on that.
+    """What the levels of variables stand for, centred and scaled: no test of products depends on that."""
 
-    Attributes
-    ----------
-    dosages : (most levels, n_vars) float64
-    known : (most levels, n_vars) float64
-        1 for a level that is tested, 0 for one of missing values that tests leave out, and beyond a variable's levels.
-    are_all_known : bool
-        Whether tests leave no level out.
-    """
-
-    dosages: FloatArray
+    dosages: FloatArray  #: (most levels, n_vars)
+    #: (most levels, n_vars): 1 for a level that is tested, 0 for one of missing values that tests leave out, and beyond
+    #: a variable's levels.
     known: FloatArray
+    #: Whether tests leave no level out.
     are_all_known: bool
 
     @classmethod
@@ -85,15 +79,8 @@ class LevelDosages:
 class ProductScreen:
     """Screens the products of all pairs of the variables in planes.
 
-    Parameters
-    ----------
-    planes : BitPlanes
-        Of one discretisation and a number outcome; row 0 is the stratum if `has_stratum`.
-    levels : LevelDosages
-    bar : float
-        What every member has to gain by `number_bars`, in bits.
-    has_stratum : bool
-    n_threads : int
+    - `planes`: of one discretisation and a number outcome; row 0 is the stratum if `has_stratum`.
+    - `bar`: what every member has to gain by `number_bars`, in bits.
 
     Attributes
     ----------

@@ -42,36 +42,23 @@ _NOT_WITH_GROUPS = {
 
 @dataclass(frozen=True, eq=False)
 class InteractionTask:
-    """Checked arguments of `interactions`.
-
-    Attributes
-    ----------
-    study : Study
-    settings : SearchSettings
-    family : TupleFamily
-        The tuples to search.
-    caps : PValueCaps
-        The tuples to list.
-    asked : dict
-        Arguments beyond the `settings`, for the record.
-    n_permutations : int
-        With groups only.
-    shard : Shard or None
-        The part of the search to do; None for all of it.
-    offsets : ChromosomeOffsets or None
-        Where the offset depends on the chromosomes of a tuple; then the study has none.
-    split : (searched, held out) or None
-        Numbers of the samples, with `holdout`.
-    """
+    """Checked arguments of `interactions`."""
 
     study: Study
     settings: SearchSettings
+    #: The tuples to search.
     family: TupleFamily
+    #: The tuples to list.
     caps: PValueCaps
+    #: Arguments beyond the `settings`, for the record.
     asked: dict[str, Any]
+    #: With groups only.
     n_permutations: int
+    #: The part of the search to do; None for all of it.
     shard: Shard | None = None
+    #: Where the offset depends on the chromosomes of a tuple; then the study has none.
     offsets: ChromosomeOffsets | None = None
+    #: (searched, held out): numbers of the samples, with `holdout`.
     split: tuple[IntArray, IntArray] | None = None
 
     @property

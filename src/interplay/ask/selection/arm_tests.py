@@ -25,12 +25,8 @@ def arm_p_values(
 ) -> tuple[ArmPValues, ...]:
     """Return the p-values of every test of a selection over several dimensions.
 
-    Parameters
-    ----------
-    searched : sequence of SearchedRun
-        Comparison by comparison, the dimensions of each in ascending order.
-    runs : sequence of Run
-        The same with their null fits.
+    - `searched`: comparison by comparison, the dimensions of each in ascending order.
+    - `runs`: the same with their null fits.
     """
     assert settings.all_dimensions is not None
     assert settings.arms is not None

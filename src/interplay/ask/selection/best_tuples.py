@@ -42,16 +42,10 @@ def explain(
 ) -> Explanations | None:
     """Return the best tuples of each relevant variable among relevant variables and their best partners.
 
-    Parameters
-    ----------
-    coded : CodedComparison
-        The comparison that was searched, without strata.
-    gains : MaxGains
-        Of this comparison: the best tuple of a variable names its partners.
-    ranked : (n_relevant,) int64
-        The relevant variables, most significant first.
-    engine : Engine
-        One that finds only maxima leaves these tuples to the processor; where they are few, each does.
+    - `coded`: the comparison that was searched, without strata.
+    - `gains`: of this comparison: the best tuple of a variable names its partners.
+    - `ranked` (n_relevant,): the relevant variables, most significant first.
+    - `engine`: one that finds only maxima leaves these tuples to the processor; where they are few, each does.
     """
     if settings.dimensions < 2:
         return None

@@ -90,18 +90,10 @@ def find_cautions(
 ) -> dict[str, str]:
     """Return a caution for each variable that calls for one, by name.
 
-    Parameters
-    ----------
-    study : Study
-    comparisons : sequence of Comparison
-        One per run.
-    best_run : (n_vars,) int64
-        The run in which each variable is most significant.
-    ranked : (n_relevant,) int64
-        The relevant variables, the most significant first.
-    counted : iterable of TupleCounts
-        Of their best tuples.
-    settings : SelectionSettings
+    - `comparisons`: one per run.
+    - `best_run` (n_vars,): the run in which each variable is most significant.
+    - `ranked` (n_relevant,): the relevant variables, the most significant first.
+    - `counted`: of their best tuples.
     """
     table = study.table
     found: dict[int, list[str]] = {}

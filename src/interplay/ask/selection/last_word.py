@@ -62,12 +62,7 @@ def _excess(comparison: Comparison) -> float:
 class LastWord:
     """Tests of variables by the full models of a selection's comparisons.
 
-    Parameters
-    ----------
-    coded : CodedStudy
-    comparisons : sequence of Comparison
-        Those of a selection, with their models.
-    settings : SelectionSettings
+    `comparisons`: those of a selection, with their models.
     """
 
     def __init__(self, coded: CodedStudy, comparisons: Sequence[Comparison], settings: SelectionSettings) -> None:

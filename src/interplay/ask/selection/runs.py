@@ -72,29 +72,18 @@ class SearchedRun(RunGains):
 
 @dataclass(frozen=True, eq=False)
 class SearchedSelection:
-    """The searches of a selection, done, and the data they were made in.
-
-    Attributes
-    ----------
-    task : SelectionTask
-    coded : CodedStudy
-    runs : tuple of SearchedRun
-    engine : Engine
-        Of several searches, that of the largest.
-    searched : SearcherCounts
-        Tiles and tuples by searcher, of all searches.
-    columns : dict
-        How many columns were cut into levels, and how many have missing values, for the provenance.
-    layouts : tuple of str
-        How the tiles of each search were cut: shards of one selection agree in it.
-    """
+    """The searches of a selection, done, and the data they were made in."""
 
     task: SelectionTask
     coded: CodedStudy
     runs: tuple[SearchedRun, ...]
+    #: Of several searches, that of the largest.
     engine: Engine
+    #: Tiles and tuples by searcher, of all searches.
     searched: SearcherCounts = field(default_factory=dict)
+    #: How many columns were cut into levels, and how many have missing values, for the provenance.
     columns: dict[str, Any] = field(default_factory=dict)
+    #: How the tiles of each search were cut: shards of one selection agree in it.
     layouts: tuple[str, ...] = ()
 
     def record(self, started: float) -> dict[str, Any]:

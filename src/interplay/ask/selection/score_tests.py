@@ -34,21 +34,15 @@ from interplay.infer.score_test import class_targets, level_score_log_p, level_s
 
 @dataclass(frozen=True, eq=False)
 class ScoreTests:
-    """What rank scores say about each variable.
+    """What rank scores say about each variable."""
 
-    Attributes
-    ----------
-    rank, spread, given : (n_vars,) float64
-        Natural logarithms of p-values: a shift between classes, a difference in spread (a U shape), a shift given other
-        variables. Of a number outcome, its correlation with ranks, with their squares, and with ranks given other
-        variables. NaN where a test does not apply.
-    product : ProductMaxima, optional
-        None where pairs were not asked for, are too many, or have no column that was cut.
-    """
-
+    #: `rank`, `spread`, `given`, (n_vars,): natural logarithms of p-values: a shift between classes, a difference in
+    #: spread (a U shape), a shift given other variables. Of a number outcome, its correlation with ranks, with their
+    #: squares, and with ranks given other variables. NaN where a test does not apply.
     rank: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
     spread: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
     given: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: None where pairs were not asked for, are too many, or have no column that was cut.
     product: ProductMaxima | None
 
 

@@ -34,27 +34,17 @@ MAX_SUBSAMPLES = 10_000
 
 @dataclass(frozen=True, eq=False)
 class SelectionTask:
-    """Checked arguments of `select`.
-
-    Attributes
-    ----------
-    study : Study
-    settings : SelectionSettings
-    comparisons : tuple of Comparison
-        One for each run.
-    has_auto_dimensions : bool
-        Whether the sizes of tuples were left to the program.
-    n_subsamples : int
-        Halves of the samples in which the selection is repeated; 0 for none.
-    split : pair of (n,) int64, optional
-        Samples to search in, and samples that are held out.
-    """
+    """Checked arguments of `select`."""
 
     study: Study
     settings: SelectionSettings
+    #: One for each run.
     comparisons: tuple[Comparison, ...]
+    #: Whether the sizes of tuples were left to the program.
     has_auto_dimensions: bool = False
+    #: Halves of the samples in which the selection is repeated; 0 for none.
     n_subsamples: int = 0
+    #: pair of (n,): samples to search in, and samples that are held out.
     split: tuple[IntArray, IntArray] | None = None
 
     def parts(self) -> tuple[SelectionTask, Study | None]:

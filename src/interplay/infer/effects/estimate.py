@@ -105,11 +105,7 @@ def auc(
     The interval is that of the logit. Where the classes do not overlap, DeLong's variance is 0, and the interval is
     Newcombe's (2006, his method 5). Within strata, the areas are averaged with van Elteren's weights.
 
-    Parameters
-    ----------
-    values : (n_samples,) float64
-    is_case : (n_samples,) bool
-    strata : (n_samples,) int64, optional
+    `values` (n_samples,), `is_case` (n_samples,), `strata` (n_samples,).
 
     Examples
     --------
@@ -361,13 +357,9 @@ def grouped_interval(
 ) -> Estimate:
     """Return an effect with an interval by the jackknife over groups.
 
-    Parameters
-    ----------
-    measure : callable
-        Numbers of samples → the effect in these.
-    groups : (n_samples,) int64
-    scale : {"logit", "log", "fisher", "plain"}
-        The scale on which the effect is about normal.
+    - `measure`: numbers of samples → the effect in these.
+    - `groups` (n_samples,).
+    - `scale` ("logit", "log", "fisher", "plain"): the scale on which the effect is about normal.
 
     Examples
     --------

@@ -61,29 +61,19 @@ class MeasuredVariable(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Values of a variable.
+    """Values of a variable."""
 
-    Attributes
-    ----------
-    values : (n_samples,) float64
-        Numbers, or numbers of levels.
-    levels : list of str
-        Names of the levels of a variable of few values, in order; empty for numbers. `codes` has their numbers.
-    codes : (n_samples,) int64
-    is_ordered : bool
-        Whether values have an order.
-    name : str
-        Of the variable, for its direction in words.
-    reference : str, optional
-        The level with which the others are compared. By default the first of two levels or of ordered ones, and the
-        most frequent one of others.
-    """
-
+    #: (n_samples,): numbers, or numbers of levels.
     values: FloatArray
+    #: Names of the levels of a variable of few values, in order; empty for numbers. `codes` has their numbers.
     levels: list[str]
-    codes: IntArray
+    codes: IntArray  #: (n_samples,)
+    #: Whether values have an order.
     is_ordered: bool
+    #: Of the variable, for its direction in words.
     name: str = ""
+    #: The level with which the others are compared. By default the first of two levels or of ordered ones, and the most
+    #: frequent one of others.
     reference: str | None = None
 
 

@@ -18,26 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class VariableEffects:
-    """Effects of variables, a row each; the first row of a variable is its main effect.
+    """Effects of variables, a row each; the first row of a variable is its main effect."""
 
-    Attributes
-    ----------
-    variable : (n_effects,) int64
-        Number of the variable; rows of one variable follow each other.
-    direction : list of str
-        Of the main effect, in words; "" in other rows.
-    kind : list of str
-        "AUC", "odds ratio", "Spearman's rho", "difference in means", "hazard ratio" and so on.
-    about : list of str
-        The level or class that is compared, where that is not clear: "b against the rest".
-    effect, low, high : (n_effects,) float64
-        The size with its 95 % interval; NaN where it cannot be told.
-    """
-
+    #: (n_effects,): number of the variable; rows of one variable follow each other.
     variable: Annotated[IntArray, Check("n_effects", low=0, below="n_vars")]
+    #: Of the main effect, in words; "" in other rows.
     direction: Annotated[list[str], Check("n_effects")]
+    #: "AUC", "odds ratio", "Spearman's rho", "difference in means", "hazard ratio" and so on.
     kind: Annotated[list[str], Check("n_effects")]
+    #: The level or class that is compared, where that is not clear: "b against the rest".
     about: Annotated[list[str], Check("n_effects")]
+    #: `effect`, `low`, `high`, (n_effects,): the size with its 95 % interval; NaN where it cannot be told.
     effect: Annotated[FloatArray, Check("n_effects")]
     low: Annotated[FloatArray, Check("n_effects")]
     high: Annotated[FloatArray, Check("n_effects")]

@@ -47,17 +47,11 @@ _STANDARD_ERRORS = 7.0
 
 
 class DrawnG2(NamedTuple):
-    """G² of tables that were drawn under H0, of each tuple as if it were alone.
+    """G² of tables that were drawn under H0, of each tuple as if it were alone."""
 
-    Attributes
-    ----------
-    factor : (n,) float64
-        Bartlett's: the mean over the degrees of freedom, at least 1; inf where it was given up.
-    mean, variance : (n,) float64
-        NaN without degrees of freedom, and where they were given up.
-    """
-
+    #: (n,): bartlett's: the mean over the degrees of freedom, at least 1; inf where it was given up.
     factor: FloatArray
+    #: `mean`, `variance`, (n,): NaN without degrees of freedom, and where they were given up.
     mean: FloatArray
     variance: FloatArray
 
@@ -99,15 +93,10 @@ def drawn_g2(
 ) -> DrawnG2:
     """Draw tables of each tuple under H0, and fit H0 to these.
 
-    Parameters
-    ----------
-    tables : (n_tuples, n_strata, levels …, n_classes) int64
-        Samples of tuples of one shape. Cell sizes n(x, ·) are kept.
-    df : (n_tuples,) int64
-        Degrees of freedom, all strata together.
-    seeds : sequence of sequences of int
-        The numbers drawn depend on nothing else. A seed should follow from the tuple, so that its p-value is the same
-        in every list that it is in.
+    - `tables` (n_tuples, n_strata, levels …, n_classes): samples of tuples of one shape. Cell sizes n(x, ·) are kept.
+    - `df` (n_tuples,): degrees of freedom, all strata together.
+    - `seeds`: the numbers drawn depend on nothing else. A seed should follow from the tuple, so that its p-value is the
+      same in every list that it is in.
     """
     found = DrawnG2.of_none(len(tables))
     known = np.flatnonzero(df > 0)

@@ -58,14 +58,10 @@ def interaction_log_odds(tables: IntArray, df: IntArray, *, confidence: float = 
     For two members: how much the log odds ratio of one member and the outcome grows as the other goes from 0 to 1. The
     interval is Wald's, the variance Woolf's, Σ 1/(n + ½). Strata are weighted by their inverse variances.
 
-    Parameters
-    ----------
-    tables : (n_tuples, n_strata, 2, …, 2) int64
-    df : (n_tuples, n_strata) int64
-        Strata without degrees of freedom know nothing of the interaction and are left out.
-    confidence : float
-        Coverage of the interval. It holds for a tuple chosen beforehand: tuples that were found because they are
-        significant have estimates that are too large.
+    - `tables` (n_tuples, n_strata, 2, …, 2).
+    - `df` (n_tuples, n_strata): strata without degrees of freedom know nothing of the interaction and are left out.
+    - `confidence`: coverage of the interval. It holds for a tuple chosen beforehand: tuples that were found because
+      they are significant have estimates that are too large.
     """
     from scipy.special import ndtri
 
@@ -159,13 +155,9 @@ def cell_log_odds(
 ) -> LogOddsRatio:
     """Return the log odds ratios of the cells with the largest residuals, NaN but in some `rows`.
 
-    Parameters
-    ----------
-    tables : (n_tuples, n_strata, levels …, n_classes) int64
-    found : LargestResidual
-        Of the same tuples.
-    rows : (n_rows,) int64
-        The tuples to fit.
+    - `tables` (n_tuples, n_strata, levels …, n_classes).
+    - `found`: of the same tuples.
+    - `rows` (n_rows,): the tuples to fit.
     """
     from scipy.special import ndtri
 
@@ -257,11 +249,8 @@ def relative_excess_risk(tables: IntArray, df: IntArray, *, confidence: float = 
     where the second class is rare. 0 means that effects add up. The variance is that of the delta method (Hosmer and
     Lemeshow 1992), with ½ added to every count. Strata are weighted by their inverse variances.
 
-    Parameters
-    ----------
-    tables : (n_tuples, n_strata, levels …, n_classes) int64
-    df : (n_tuples, n_strata) int64
-        Strata without degrees of freedom are left out.
+    - `tables` (n_tuples, n_strata, levels …, n_classes).
+    - `df` (n_tuples, n_strata): strata without degrees of freedom are left out.
 
     Examples
     --------

@@ -32,32 +32,22 @@ Colours = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class InteractionTests:
-    """Tests of tuples, one entry per tuple.
+    """Tests of tuples, one entry per tuple."""
 
-    Attributes
-    ----------
-    g2 : (n_tuples,) float64
-        2 Σ n ln(n/μ), the likelihood ratio of H0, on the scale of χ².
-    df : (n_tuples,) int64
-        Effective degrees of freedom; 0 where the counts carry no information on an interaction (p = 1).
-    log_p : (n_tuples,) float64
-        Natural logarithms of the p-values, also where these underflow.
-    method : (n_tuples,) str
-        Where the p-value is from: "exact", "chi2", or "bootstrap" (the larger of χ²'s and the bootstrap's).
-    min_expected : (n_tuples,) float64
-        Smallest fitted count; below 5 a p-value of method "chi2" is a rough one.
-    log_odds : LogOddsRatio or None
-        For two levels and two classes.
-    residual : LargestResidual or None
-        Elsewhere: the entry that departs most from H0.
-    """
-
+    #: (n_tuples,): 2 Σ n ln(n/μ), the likelihood ratio of H0, on the scale of χ².
     g2: FloatArray
+    #: (n_tuples,): effective degrees of freedom; 0 where the counts carry no information on an interaction (p = 1).
     df: IntArray
+    #: (n_tuples,): natural logarithms of the p-values, also where these underflow.
     log_p: FloatArray
+    #: (n_tuples,) str: where the p-value is from: "exact", "chi2", or "bootstrap" (the larger of χ²'s and the
+    #: bootstrap's).
     method: npt.NDArray[np.str_]
+    #: (n_tuples,): smallest fitted count; below 5 a p-value of method "chi2" is a rough one.
     min_expected: FloatArray
+    #: For two levels and two classes.
     log_odds: LogOddsRatio | None
+    #: Elsewhere: the entry that departs most from H0.
     residual: LargestResidual | None
 
     @property
@@ -77,24 +67,17 @@ def interaction_test(
 ) -> InteractionTests:
     """Test whether tuples interact: whether their effect on the outcome has a term that no part of them has.
 
-    Parameters
-    ----------
-    counts : (n_tuples, [n_strata,] levels …, n_classes) array_like of int
-        Samples per cell and class of tuples of one shape, without pseudocounts.
-    strata : bool
-        Whether the second axis is the stratum. All effects may then differ between strata, and the interaction is
-        sought in any of them: G² and df are sums.
-    bootstrap_below : float
-        Where there is no exact test, p-values of χ² up to this one are corrected by a bootstrap, which can only raise
-        them. Larger ones stay as they are.
-    n_bootstrap : int
-        Tables drawn for each.
-    random_state : int
-        Seed of the bootstrap. A p-value depends on the tuple's counts and the seed, and on no other tuple.
-    confidence : float
-        Coverage of the intervals of log odds ratios.
-    n_threads : int
-        Of the bootstrap.
+    - `counts` (n_tuples, [n_strata,] levels …, n_classes) array_like of int: samples per cell and class of tuples of
+      one shape, without pseudocounts.
+    - `strata`: whether the second axis is the stratum. All effects may then differ between strata, and the interaction
+      is sought in any of them: G² and df are sums.
+    - `bootstrap_below`: where there is no exact test, p-values of χ² up to this one are corrected by a bootstrap, which
+      can only raise them. Larger ones stay as they are.
+    - `n_bootstrap`: tables drawn for each.
+    - `random_state`: seed of the bootstrap. A p-value depends on the tuple's counts and the seed, and on no other
+      tuple.
+    - `confidence`: coverage of the intervals of log odds ratios.
+    - `n_threads`: of the bootstrap.
 
     Examples
     --------
@@ -285,11 +268,8 @@ _NEGLIGIBLE = 60.0
 def exact_log_p(tables: IntArray) -> float:
     """Return the natural logarithm of the exact p-value of one tuple; NaN if its strata have too many tables.
 
-    Parameters
-    ----------
-    tables : (n_strata, 2, …, 2) int64
-        Samples of the tuple, one table per stratum. Strata are independent given their margins, and the interaction is
-        absent from all of them under H0.
+    `tables` (n_strata, 2, …, 2): samples of the tuple, one table per stratum. Strata are independent given their
+    margins, and the interaction is absent from all of them under H0.
 
     Examples
     --------

@@ -18,32 +18,23 @@ _Z95 = 1.959963984540054
 
 
 class ModelTest(NamedTuple):
-    """The interaction of a tuple in the full model.
+    """The interaction of a tuple in the full model."""
 
-    Attributes
-    ----------
-    chi2, df : float, int
-        Likelihood ratio, or F on the scale of χ².
-    log_p : float
-        Of χ²; of times of F, see `Fits.ratio_log_p`.
-    effect, low, high : float
-        Coefficient of the product of two levels each (or of dosages) with a 95 % interval: a difference of differences
-        in units of the outcome, a log odds ratio, or a log hazard ratio; NaN where there is no such coefficient, or
-        no finite one.
-    f, df_residual : float, int
-        Of a linear model, else 0.
-    robust_log_p : float
-        ln p of Wald's test with robust variances: HC3 of a linear model, Lin and Wei's of times, else NaN.
-    """
-
+    #: `chi2`, `df`: likelihood ratio, or F on the scale of χ².
     chi2: float
     df: int
+    #: Of χ²; of times of F, see `Fits.ratio_log_p`.
     log_p: float
+    #: `effect`, `low`, `high`: coefficient of the product of two levels each (or of dosages) with a 95 % interval: a
+    #: difference of differences in units of the outcome, a log odds ratio, or a log hazard ratio; NaN where there is no
+    #: such coefficient, or no finite one.
     effect: float = np.nan
     low: float = np.nan
     high: float = np.nan
+    #: `f`, `df_residual`: of a linear model, else 0.
     f: float = 0.0
     df_residual: int = 0
+    #: ln p of Wald's test with robust variances: HC3 of a linear model, Lin and Wei's of times, else NaN.
     robust_log_p: float = np.nan
 
 
@@ -57,17 +48,12 @@ def model_test(
 ) -> ModelTest:
     """Test the interaction of a tuple; effects are left out where ln p is above `max_log_p`.
 
-    Parameters
-    ----------
-    model : FullModel
-        Of all samples.
-    models : NestedModels
-        The columns of the tuple, without those of the model.
-    product : (n_rows,) float64, optional
-        The product of the members' levels, where these are two each, or of their dosages: the one column that the
-        larger model adds.
-    groups : (n_samples,) int64, optional
-        Of times: samples that belong together. The interval of the effect is then by robust variances.
+    - `model`: of all samples.
+    - `models`: the columns of the tuple, without those of the model.
+    - `product` (n_rows,): the product of the members' levels, where these are two each, or of their dosages: the one
+      column that the larger model adds.
+    - `groups` (n_samples,): of times: samples that belong together. The interval of the effect is then by robust
+      variances.
     """
     smaller, larger = models.columns[:, : models.n_smaller], models.columns[:, models.n_smaller :]
     if not len(models.rows):

@@ -72,9 +72,7 @@ def fit_proportionally(
     1 + G². A table that does not converge has a G² that is too large: still an upper bound. Counts need not be whole
     numbers.
 
-    Parameters
-    ----------
-    tables : (n_tables, levels …, n_classes)
+    `tables` (n_tables, levels …, n_classes).
     """
     mu, g2, converged = np.empty(tables.shape), np.empty(len(tables)), np.zeros(len(tables), dtype=np.bool_)
 

@@ -146,12 +146,8 @@ def not_tested(by_stratum: IntArray) -> BoolArray:
 def is_never_tested(shape: tuple[int, ...], *, n_samples: int, n_strata: int = 1) -> bool:
     """Say whether tables of this shape, (levels …, n_classes), have too few samples whatever their counts are.
 
-    Parameters
-    ----------
-    n_samples : int
-        Of the table, at most.
-    n_strata : int
-        Strata with samples, at least.
+    - `n_samples`: of the table, at most.
+    - `n_strata`: strata with samples, at least.
     """
     return not is_two_level(shape) and n_samples < MIN_PER_COLUMN * n_null_columns(shape) * n_strata
 
@@ -198,12 +194,8 @@ def _log_odds_alone(by_stratum: IntArray) -> FloatArray:
 def gain_bound(informations: npt.ArrayLike, n_samples: npt.ArrayLike) -> FloatArray:
     """Return the smallest gain of a member in the tuple, on the scale of G².
 
-    Parameters
-    ----------
-    informations : (…, 2^k) array_like
-        I(S; Y) of all parts of a tuple, as of `subtuple_informations`.
-    n_samples : (…) array_like
-        Samples of the tuple.
+    - `informations` (…, 2^k) array_like: I(S; Y) of all parts of a tuple, as of `subtuple_informations`.
+    - `n_samples` (…) array_like: samples of the tuple.
     """
     values = np.asarray(informations, dtype=np.float64)
     whole = values.shape[-1] - 1
@@ -251,14 +243,9 @@ def may_be_significant(
 ) -> BoolArray:
     """Say which tuples have a G² that may reach the threshold of their degrees of freedom.
 
-    Parameters
-    ----------
-    counts : (n_tuples, [n_strata,] levels …, n_classes) int64
-        Samples per cell and class, without pseudocounts.
-    thresholds : (max_df + 1,) float64
-        As `g2_thresholds` returns them; the last is for more degrees of freedom, too.
-    strata : bool
-        Whether the second axis is the stratum.
+    - `counts` (n_tuples, [n_strata,] levels …, n_classes): samples per cell and class, without pseudocounts.
+    - `thresholds` (max_df + 1,): as `g2_thresholds` returns them; the last is for more degrees of freedom, too.
+    - `strata`: whether the second axis is the stratum.
     """
     by_stratum = counts if strata else counts[:, np.newaxis]
     n_tuples, n_strata, *shape = by_stratum.shape

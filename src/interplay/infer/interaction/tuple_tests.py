@@ -47,124 +47,90 @@ class TupleTests:
     """Tests of tuples, sorted by their members or by p-value; each field has one entry, or one row, per tuple.
 
     Some fields are there for some kinds of outcomes only (`Words.columns`), and None for others.
-
-    Attributes
-    ----------
-    kind : str
-        The kind of the outcome, which `words` belong to.
-    tuples : (n, k) int64
-        Numbers of the members, ascending.
-    discretization : (n,) int64
-        The discretisation that the tuple was tested in: of several, where it has the smallest p-value.
-    n_samples : (n,) int64
-        Samples of its table: samples with a value of every member, where missing values are left out.
-    df : (n,) int64
-        Effective degrees of freedom.
-    statistic : (n,) float64
-        Larger for more evidence at equal degrees of freedom: G² = 2 Σ n ln(n/μ) of classes, the likelihood ratio of
-        Cox's model of times, F of the scores of numbers (with dosages, of one product).
-    log_p : (n,) float64
-        Natural logarithm of the p-value; of several discretisations, of the p-value times their number.
-    p_adjusted : (n,) float64
-        Adjusted for all tuples that were searched; NaN before that.
-    method : (n,) int64
-        Number of the method in `METHODS`.
-    estimate : (n,) float64
-        The size of the effect, for two levels each, else NaN: the log odds ratio of two classes, the log hazard ratio
-        of times, the difference of differences of numbers in their unit; with dosages the coefficient of the product.
-    estimate_alone : (n, k) float64
-        The same of each member of two levels by itself, else NaN.
-    ci_low, ci_high : (n,) float64
-        95 % interval of `estimate`.
-    residual : (n,) float64
-        Largest residual, in its standard errors, where there is no such effect, else NaN.
-    residual_cell : (n, k) int64
-        Levels of the members there; −1 where there is none.
-    residual_stratum : (n,) int64
-        Stratum there.
-    cell_effect, cell_low, cell_high : (n,) float64
-        How much that cell departs from the separate effects of the members, with a 95 % interval: a log odds ratio of
-        the class, or a difference of means in the unit of the outcome. NaN where there is none, and of classes in
-        tuples that could not be significant.
-    gain : (n, k) float64
-        Information of each member beyond the others, bits × samples, without pseudocounts.
-    gain_alone : (n, k) float64
-        Information of each member by itself.
-    df_alone : (n, k) int64
-        Degrees of freedom of `gain_alone`.
-    smooth_log_p : (n,) float64
-        ln p of the interaction beside smooth effects of the numbers themselves, for significant tuples whose members
-        are numbers that were cut; NaN for others.
-    smooth_adjusted : (n,) float64
-        The same adjusted as `p_adjusted`; NaN before that, and for others.
-    beside_log_p : (n,) float64
-        ln p of the interaction beside the effects of other columns of the table, for significant tuples whose members
-        are correlated with columns that have effects of their own; NaN for others.
-    beside_adjusted : (n,) float64
-        The same adjusted as `p_adjusted`; NaN before that, and for others.
-    explained_by : (n, 8) int64
-        Numbers of these columns, the strongest first, then −1.
-    min_expected : (n,) float64
-        Smallest fitted count.
-    reri, reri_low, reri_high : (n,) float64
-        Relative excess risk due to interaction and its 95 % interval, for pairs of two levels and two classes, else
-        NaN.
-    residual_class : (n,) int64
-        Class of the largest adjusted residual.
-    df_residual : (n,) int64
-        Samples less parameters.
-    estimate_sd : (n,) float64
-        `estimate` in standard deviations of the outcome.
-    robust_log_p : (n,) float64
-        ln p of the same hypothesis with variances that assume less: HC3 of numbers, Lin and Wei's of times. Of several
-        discretisations, of p times their number; NaN where not tested.
-    other_log_p : (n,) float64
-        ln p of F on the other scale: of the values where scores are ranks, else of ranks.
-    robust_adjusted, other_adjusted : (n,) float64
-        These p-values, adjusted as those of the first test; NaN before that.
-    way : (n,) int64
-        Number in `WAYS` of how the tuple was tested, where products of scores were tested; p-values are then multiplied
-        by the number of ways. `df`, `statistic` and `estimate` are those of the product. None where only levels were.
     """
 
+    #: The kind of the outcome, which `words` belong to.
     kind: Annotated[str, Check(among=tuple(WORDS))]
+    #: (n, k): numbers of the members, ascending.
     tuples: Annotated[IntArray, Check("n k", low=0, below="n_vars")]
+    #: (n,): the discretisation that the tuple was tested in: of several, where it has the smallest p-value.
     discretization: Annotated[IntArray, Check("n", low=0, below=2**31)]
+    #: (n,): samples of its table: samples with a value of every member, where missing values are left out.
     n_samples: Annotated[IntArray, Check("n")]
+    #: (n,): effective degrees of freedom.
     df: Annotated[IntArray, Check("n", low=0)]
+    #: (n,): larger for more evidence at equal degrees of freedom: G² = 2 Σ n ln(n/μ) of classes, the likelihood ratio
+    #: of Cox's model of times, F of the scores of numbers (with dosages, of one product).
     statistic: Annotated[FloatArray, Check("n")]
+    #: (n,): natural logarithm of the p-value; of several discretisations, of the p-value times their number.
     log_p: Annotated[FloatArray, Check("n", high=0)]
+    #: (n,): adjusted for all tuples that were searched; NaN before that.
     p_adjusted: Annotated[FloatArray, Check("n")]
+    #: (n,): number of the method in `METHODS`.
     method: Annotated[IntArray, Check("n", low=0, below=len(METHODS))]
+    #: (n,): the size of the effect, for two levels each, else NaN: the log odds ratio of two classes, the log hazard
+    #: ratio of times, the difference of differences of numbers in their unit; with dosages the coefficient of the
+    #: product.
     estimate: Annotated[FloatArray, Check("n")]
+    #: (n, k): the same of each member of two levels by itself, else NaN.
     estimate_alone: Annotated[FloatArray, Check("n k")]
+    #: `ci_low`, `ci_high`, (n,): 95 % interval of `estimate`.
     ci_low: Annotated[FloatArray, Check("n")]
     ci_high: Annotated[FloatArray, Check("n")]
+    #: (n,): largest residual, in its standard errors, where there is no such effect, else NaN.
     residual: Annotated[FloatArray, Check("n")]
+    #: (n, k): levels of the members there; −1 where there is none.
     residual_cell: Annotated[IntArray, Check("n k")]
+    #: (n,): stratum there.
     residual_stratum: Annotated[IntArray, Check("n")]
+    #: `cell_effect`, `cell_low`, `cell_high`, (n,): how much that cell departs from the separate effects of the
+    #: members, with a 95 % interval: a log odds ratio of the class, or a difference of means in the unit of the
+    #: outcome. NaN where there is none, and of classes in tuples that could not be significant.
     cell_effect: Annotated[FloatArray, Check("n")]
     cell_low: Annotated[FloatArray, Check("n")]
     cell_high: Annotated[FloatArray, Check("n")]
+    #: (n, k): information of each member beyond the others, bits × samples, without pseudocounts.
     gain: Annotated[FloatArray, Check("n k")]
+    #: (n, k): information of each member by itself.
     gain_alone: Annotated[FloatArray, Check("n k")]
+    #: (n, k): degrees of freedom of `gain_alone`.
     df_alone: Annotated[IntArray, Check("n k")]
+    #: (n,): ln p of the interaction beside smooth effects of the numbers themselves, for significant tuples whose
+    #: members are numbers that were cut; NaN for others.
     smooth_log_p: Annotated[FloatArray, Check("n", high=0, nan=True)]
+    #: (n,): the same adjusted as `p_adjusted`; NaN before that, and for others.
     smooth_adjusted: Annotated[FloatArray, Check("n", nan=True)]
+    #: (n,): ln p of the interaction beside the effects of other columns of the table, for significant tuples whose
+    #: members are correlated with columns that have effects of their own; NaN for others.
     beside_log_p: Annotated[FloatArray, Check("n", high=0, nan=True)]
+    #: (n,): the same adjusted as `p_adjusted`; NaN before that, and for others.
     beside_adjusted: Annotated[FloatArray, Check("n", nan=True)]
+    #: (n, 8): numbers of these columns, the strongest first, then −1.
     explained_by: Annotated[IntArray, Check(f"n {MAX_EXPLAINING}", low=-1, below="n_vars")]
+    #: (n,): smallest fitted count.
     min_expected: Annotated[FloatArray | None, Check("n")] = None
+    #: `reri`, `reri_low`, `reri_high`, (n,): relative excess risk due to interaction and its 95 % interval, for pairs
+    #: of two levels and two classes, else NaN.
     reri: Annotated[FloatArray | None, Check("n")] = None
     reri_low: Annotated[FloatArray | None, Check("n")] = None
     reri_high: Annotated[FloatArray | None, Check("n")] = None
+    #: (n,): class of the largest adjusted residual.
     residual_class: Annotated[IntArray | None, Check("n")] = None
+    #: (n,): samples less parameters.
     df_residual: Annotated[IntArray | None, Check("n", low=0)] = None
+    #: (n,): `estimate` in standard deviations of the outcome.
     estimate_sd: Annotated[FloatArray | None, Check("n")] = None
+    #: (n,): ln p of the same hypothesis with variances that assume less: HC3 of numbers, Lin and Wei's of times. Of
+    #: several discretisations, of p times their number; NaN where not tested.
     robust_log_p: Annotated[FloatArray | None, Check("n", high=0, nan=True)] = None
+    #: `robust_adjusted`, `other_adjusted`, (n,): these p-values, adjusted as those of the first test; NaN before that.
     robust_adjusted: Annotated[FloatArray | None, Check("n")] = None
+    #: (n,): ln p of F on the other scale: of the values where scores are ranks, else of ranks.
     other_log_p: Annotated[FloatArray | None, Check("n", high=0, nan=True)] = None
     other_adjusted: Annotated[FloatArray | None, Check("n")] = None
+    #: (n,): number in `WAYS` of how the tuple was tested, where products of scores were tested; p-values are then
+    #: multiplied by the number of ways. `df`, `statistic` and `estimate` are those of the product. None where only
+    #: levels were.
     way: Annotated[IntArray | None, Check("n", low=0, below=len(WAYS))] = None
 
     __test__ = False  # pytest: no test
@@ -422,13 +388,9 @@ def adjust_listed(p_values: npt.ArrayLike, method: str = "holm", *, n_tests: int
     If the listed p-values are the smallest of all, "bonferroni" and "holm" are exact. Otherwise, and for "hochberg",
     "BH" and "BY" which look at larger p-values too, the result is never smaller than if all were known.
 
-    Parameters
-    ----------
-    p_values : (n_listed,) array_like
-    method : str
-        As in `interplay.infer.p_values.adjust`: "holm", "hochberg", "bonferroni", "BH" or "fdr", "BY", "none".
-    n_tests : int
-        All tests that were made, listed or not.
+    - `p_values` (n_listed,) array_like.
+    - `method`: as in `interplay.infer.p_values.adjust`: "holm", "hochberg", "bonferroni", "BH" or "fdr", "BY", "none".
+    - `n_tests`: all tests that were made, listed or not.
 
     Examples
     --------

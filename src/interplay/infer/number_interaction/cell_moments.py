@@ -17,20 +17,13 @@ from interplay.data.study.outcomes.targets import FEWEST_IN_CELL, ScoreTarget
 
 @dataclass(frozen=True, eq=False)
 class CellMoments:
-    """Samples of each cell, and sums of their numbers; each field is (n_tuples, n_strata, levels …).
+    """Samples of each cell, and sums of their numbers; each field is (n_tuples, n_strata, levels …)."""
 
-    Attributes
-    ----------
-    n : float64
-        Samples.
-    total : float64
-        Σ z.
-    within : float64
-        Σ (z − mean of the cell)²; of tuples, (n_tuples,), where only its sum over cells is known.
-    """
-
+    #: Samples.
     n: FloatArray
+    #: Σ z.
     total: FloatArray
+    #: Σ (z − mean of the cell)²; of tuples, (n_tuples,), where only its sum over cells is known.
     within: FloatArray
 
     def chosen(self, rows: IntArray) -> CellMoments:
@@ -72,16 +65,10 @@ def cell_moments(
 ) -> CellMoments:
     """Sum numbers over the cells of tuples of one shape.
 
-    Parameters
-    ----------
-    cells : (n_tuples, n_samples) int
-        The number of each sample's cell: its stratum, then the levels of the members, the last one fastest. A sample
-        with the number n_strata · Π levels belongs to no cell.
-    scores : (n_samples,) float64
-    levels : tuple of int
-    n_strata : int
-    by_cell : bool
-        Whether the squares within each cell are needed, or only their sum; that is twice as fast.
+    - `cells` (n_tuples, n_samples) int: the number of each sample's cell: its stratum, then the levels of the members,
+      the last one fastest. A sample with the number n_strata · Π levels belongs to no cell.
+    - `scores` (n_samples,).
+    - `by_cell`: whether the squares within each cell are needed, or only their sum; that is twice as fast.
 
     Examples
     --------
@@ -123,23 +110,15 @@ def _summed(of_cells: FloatArray) -> FloatArray:
 
 
 class ScoredNumbers(NamedTuple):
-    """An outcome of numbers as tests need it, each (n_samples,).
+    """An outcome of numbers as tests need it, each (n_samples,)."""
 
-    Attributes
-    ----------
-    scores : float64
-        What is tested.
-    values : float64
-        What effects are measured in.
-    other : float64 or None
-        Scores on the other scale; None where there are none, as of infinite values.
-    fewest : int
-        Samples that a cell needs to be a part of a hypothesis, by `fewest_in_cell`.
-    """
-
+    #: What is tested.
     scores: FloatArray
+    #: What effects are measured in.
     values: FloatArray
+    #: Scores on the other scale; None where there are none, as of infinite values.
     other: FloatArray | None
+    #: Samples that a cell needs to be a part of a hypothesis, by `fewest_in_cell`.
     fewest: int = FEWEST_IN_CELL
 
 

@@ -136,10 +136,8 @@ class Departure(NamedTuple):
 def departure(means: FloatArray, weights: FloatArray) -> Departure:
     """Return the departure of each table from H0.
 
-    Parameters
-    ----------
-    means, weights : (n_tables, levels of member 1, …, levels of member k) float64
-        Cells with weight 0 are left out; their means must be finite.
+    `means`, `weights` (n_tables, levels of member 1, …, levels of member k): cells with weight 0 are left out; their
+    means must be finite.
 
     Examples
     --------

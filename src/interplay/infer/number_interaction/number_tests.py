@@ -76,17 +76,9 @@ def number_tests(
 ) -> TupleTests:
     """Test tuples of one shape; p-values are those of one discretisation, not adjusted.
 
-    Parameters
-    ----------
-    cells : (n, n_samples) int
-        As in `cell_moments`.
-    numbers : ScoredNumbers
-    tuples : (n, k) int64
-        Numbers of the members.
-    levels : tuple of int
-    n_strata : int
-    dosages : (n, k, most levels) float64, optional
-        What the levels stand for: then products are tested, as in `dosage_test`.
+    - `cells` (n, n_samples) int: as in `cell_moments`.
+    - `tuples` (n, k): numbers of the members.
+    - `dosages` (n, k, most levels): what the levels stand for: then products are tested, as in `dosage_test`.
     """
     n, k = tuples.shape
     fewest = numbers.fewest
@@ -231,12 +223,10 @@ class DosageTest(NamedTuple):
 def dosage_test(moments: CellMoments, dosages: FloatArray, *, confidence: float = 0.95) -> DosageTest:
     """Test the products of the members' dosages.
 
-    Parameters
-    ----------
-    moments : CellMoments
-        With the squares within each cell where the effect and the robust test are read, else their sum will do.
-    dosages : (n_tuples, k, most levels) float64
-        The number that each level of each member stands for; entries beyond a member's levels are not used.
+    - `moments`: with the squares within each cell where the effect and the robust test are read, else their sum will
+      do.
+    - `dosages` (n_tuples, k, most levels): the number that each level of each member stands for; entries beyond a
+      member's levels are not used.
 
     Examples
     --------

@@ -57,11 +57,8 @@ class CellSums(NamedTuple):
 def curved_squares(cells: CellSums, dosages: FloatArray) -> FloatArray:
     """Return the squares that the levels of each variable explain beyond a line through its dosages, (n,).
 
-    Parameters
-    ----------
-    cells : CellSums
-        Of one member.
-    dosages : (levels, n) float64
+    - `cells`: of one member.
+    - `dosages` (levels, n).
     """
     n, total = cells.n.sum(axis=1), cells.total.sum(axis=1)
     a, aa, az = ((values * x).sum(axis=1) for values, x in _powers(cells, dosages))
@@ -88,14 +85,9 @@ def product_ratios(
 
     All coefficients differ between strata; squares are summed.
 
-    Parameters
-    ----------
-    cells : CellSums
-        Of two members.
-    first, second : (levels, n) float64
-        Dosages of the members.
-    squares : (n,) float64
-        Of the scores of the samples in the cells, or less: ratios then are larger.
+    - `cells`: of two members.
+    - `first`, `second` (levels, n): dosages of the members.
+    - `squares` (n,): of the scores of the samples in the cells, or less: ratios then are larger.
 
     Returns
     -------
@@ -165,21 +157,12 @@ def number_bars(
     Cells of few samples are no part of a test, so that it may have one degree of freedom only, whatever engines count:
     the bar is that of one degree of freedom for all. More degrees of freedom need more.
 
-    Parameters
-    ----------
-    max_p : float
-        Tuples with p-values up to this must pass.
-    n_samples : int
-    max_df : int
-        The most degrees of freedom that a tuple can have.
-    n_cells : float
-        The most cells that a tuple can have.
-    lost_share : float
-        1 − r² of scores and integers.
-    pseudocount : float
-        Of engines: they add this share of the mean square of scores to RSS.
-    omitted_squares : float
-        Squares of the scores, at most, of samples that tests leave out and engines do not.
+    - `max_p`: tuples with p-values up to this must pass.
+    - `max_df`: the most degrees of freedom that a tuple can have.
+    - `n_cells`: the most cells that a tuple can have.
+    - `lost_share`: 1 − r² of scores and integers.
+    - `pseudocount`: of engines: they add this share of the mean square of scores to RSS.
+    - `omitted_squares`: squares of the scores, at most, of samples that tests leave out and engines do not.
 
     Examples
     --------

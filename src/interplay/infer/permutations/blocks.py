@@ -48,19 +48,12 @@ class Block(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class WholeGroups:
-    """Groups with one label each, of whatever size; the labels of whole groups change places.
+    """Groups with one label each, of whatever size; the labels of whole groups change places."""
 
-    Attributes
-    ----------
-    samples : (n,) int64
-    group : (n,) int64
-        Number of the group of each of these samples, 0 … n_groups − 1.
-    labels : (n_groups,) int64
-    """
-
-    samples: IntArray
+    samples: IntArray  #: (n,)
+    #: (n,): number of the group of each of these samples, 0 … n_groups − 1.
     group: IntArray
-    labels: IntArray
+    labels: IntArray  #: (n_groups,)
 
     @property
     def n_relabelings(self) -> float:
@@ -83,18 +76,12 @@ class AlikeGroups:
     """Groups of as many samples in each stratum, whose samples differ in their labels.
 
     Whole groups change places, and so do the samples of a group that are in one stratum.
-
-    Attributes
-    ----------
-    slots : (n_groups, size) int64
-        Sample numbers; in all rows, the samples of a stratum stand in the same columns.
-    labels : (n_groups, size) int64
-    stratum : (size,) int64
-        Stratum of each column, ascending.
     """
 
+    #: (n_groups, size): sample numbers; in all rows, the samples of a stratum stand in the same columns.
     slots: IntArray
-    labels: IntArray
+    labels: IntArray  #: (n_groups, size)
+    #: (size,): stratum of each column, ascending.
     stratum: IntArray
 
     @property
@@ -157,19 +144,14 @@ class OrderedGroups:
     Labels of whole groups change places, in their order, and those of a group are flipped or not. Labels that change
     once, such as before and after, swap their names; others are read backwards. Neighbours stay neighbours, so that
     columns that drift, or that resemble themselves a while later, are compared with labels that do as well.
-
-    Attributes
-    ----------
-    slots, labels, stratum : int64
-        As in `AlikeGroups`, the samples of a stratum in their order.
-    is_shifted : bool
-        Whether labels that change often are moved along their group as well, from the end to the beginning. A single
-        change in a long series, moved, would be compared with series that begin where they end.
     """
 
+    #: `slots`, `labels`, `stratum`: as in `AlikeGroups`, the samples of a stratum in their order.
     slots: IntArray
     labels: IntArray
     stratum: IntArray
+    #: Whether labels that change often are moved along their group as well, from the end to the beginning. A single
+    #: change in a long series, moved, would be compared with series that begin where they end.
     is_shifted: bool = False
 
     @property

@@ -26,30 +26,20 @@ Kind = Literal["samples", "whole groups", "within groups", "in order", "shifted"
 
 @dataclass(frozen=True, eq=False)
 class Exchangeability:
-    """Which relabelings of the samples are allowed.
+    """Which relabelings of the samples are allowed."""
 
-    Attributes
-    ----------
-    codes : (n_samples,) int64
-        Observed classes, 0 … n_classes − 1.
-    kind : str
-        The units that change places: "samples"; labels of "whole groups", where each group has one class; or, where
-        classes vary "within groups", whole groups of the same size, and samples within a group. Where samples of a
-        group have an order, labels of whole groups of the same size, "in order", are exchanged and flipped, or
-        "shifted".
-    n_groups : int
-        Groups in all; as many as samples where there are none.
-    blocks : tuple of Block
-        Labels change places within each.
-    are_ordered : bool
-        Whether labels number the values of a number outcome, ascending: then they have no other names, but highest and
-        lowest may change places.
-    """
-
+    #: (n_samples,): observed classes, 0 … n_classes − 1.
     codes: IntArray
+    #: The units that change places: "samples"; labels of "whole groups", where each group has one class; or, where
+    #: classes vary "within groups", whole groups of the same size, and samples within a group. Where samples of a group
+    #: have an order, labels of whole groups of the same size, "in order", are exchanged and flipped, or "shifted".
     kind: Kind
+    #: Groups in all; as many as samples where there are none.
     n_groups: int
+    #: Labels change places within each.
     blocks: tuple[Block, ...]
+    #: Whether labels number the values of a number outcome, ascending: then they have no other names, but highest and
+    #: lowest may change places.
     are_ordered: bool = False
 
     @cached_property
@@ -144,16 +134,10 @@ def exchangeability(
     an order, they keep it (`OrderedGroups`); if many groups share their places in it, a clock, those with the same
     places change places. Labels are shifted where there are too few other relabelings.
 
-    Parameters
-    ----------
-    codes : (n_samples,) int64
-        Classes from 0 on.
-    groups, strata : (n_samples,) int64, optional
-        Numbers from 0 on, none missing.
-    order : (n_samples,) int64, optional
-        Place of each sample in the order of its group.
-    are_ordered : bool
-        Whether the classes number the values of a number outcome.
+    - `codes` (n_samples,): classes from 0 on.
+    - `groups`, `strata` (n_samples,): numbers from 0 on, none missing.
+    - `order` (n_samples,): place of each sample in the order of its group.
+    - `are_ordered`: whether the classes number the values of a number outcome.
 
     Examples
     --------
@@ -240,16 +224,9 @@ def check_reach(
 ) -> None:
     """Refuse a significance level that no p-value can go below.
 
-    Parameters
-    ----------
-    allowed : Exchangeability
-    level : float
-    n_permutations : int
-        As asked for.
-    n_runs : int
-        p-values are multiplied by this, the number of comparisons of classes.
-    what : str
-        Which comparison this is, where there are several.
+    - `n_permutations`: as asked for.
+    - `n_runs`: p-values are multiplied by this, the number of comparisons of classes.
+    - `what`: which comparison this is, where there are several.
     """
     if allowed.n_relabelings == 1:
         raise ValueError(f"{_argument(allowed)}{_of(what)}: {_why_nothing(allowed)}")

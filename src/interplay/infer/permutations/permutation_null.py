@@ -17,35 +17,24 @@ from interplay.infer.p_values import CHI2_PER_UNIT, chi2_statistic, with_df
 
 
 class PermutationNull(NamedTuple):
-    """p-values of variables from permutations.
+    """p-values of variables from permutations."""
 
-    Attributes
-    ----------
-    null_fit : NullFit
-        With the logarithms of `p_value`.
-    p_value : (n_vars,) float64
-        Of single variables.
-    p_adjusted : (n_vars,) float64
-        Adjusted for all variables: step-down maxT.
-    evidence : (n_vars,) float64
-        Sort key of the variables: larger for smaller p-values; it also orders variables with equal p-values.
-    """
-
+    #: With the logarithms of `p_value`.
     null_fit: NullFit
+    #: (n_vars,): of single variables.
     p_value: FloatArray
+    #: (n_vars,): adjusted for all variables: step-down maxT.
     p_adjusted: FloatArray
+    #: (n_vars,): sort key of the variables: larger for smaller p-values; it also orders variables with equal p-values.
     evidence: FloatArray
 
 
 def permutation_null(gains: MaxGains, permuted: FloatArray) -> PermutationNull:
     """Compare the maxima of the data with those of relabelings.
 
-    Parameters
-    ----------
-    gains : MaxGains
-        Of the variables, without contrast variables.
-    permuted : (n_permutations, n_vars, n_groups) float64
-        Maxima of each relabeling, by degrees of freedom as `gains` has them.
+    - `gains`: of the variables, without contrast variables.
+    - `permuted` (n_permutations, n_vars, n_groups): maxima of each relabeling, by degrees of freedom as `gains` has
+      them.
     """
     evidence = comparable_gains(gains.gain_by_group, gains.df_by_group)
     counts = StepDown(evidence)
@@ -94,10 +83,8 @@ class StepDown:
     it ≥ that of v}) / (B + 1)``, and never less than that of the variable before. The probability of any false
     rejection (family-wise error) is at most the significance level, under any dependence between the variables.
 
-    Parameters
-    ----------
-    observed : (n_vars,) float64
-        Comparable between variables, larger where there is more evidence; NaN or −inf where there is none.
+    `observed` (n_vars,): comparable between variables, larger where there is more evidence; NaN or −inf where there is
+    none.
 
     Examples
     --------
@@ -180,11 +167,9 @@ def decided_after(gains: MaxGains, permuted: FloatArray, level: float) -> int:
 def comparable_gains(gain_by_group: FloatArray, df_by_group: IntArray) -> FloatArray:
     """Return the maxima of each variable as a statistic that can be compared between variables.
 
-    Parameters
-    ----------
-    gain_by_group : (…, n_vars, n_groups) float64
-        Bits × samples, as `MaxGains` has them: the maxima of each number of degrees of freedom.
-    df_by_group : (n_vars, n_groups) int64
+    - `gain_by_group` (…, n_vars, n_groups): bits × samples, as `MaxGains` has them: the maxima of each number of
+      degrees of freedom.
+    - `df_by_group` (n_vars, n_groups).
 
     Returns
     -------

@@ -31,16 +31,10 @@ _SEED = 20_021
 def class_power(chances: FloatArray, counts: IntArray, *, log_threshold: float, n_smooth: int = 0) -> float:
     """Return the chance of a p-value below the threshold, over the drawn sizes of cells.
 
-    Parameters
-    ----------
-    chances : (levels …, n_classes) float64
-        Of each class in each cell.
-    counts : (n_drawn, levels …) int64
-        Samples of the cells.
-    log_threshold : float
-        Natural logarithm of the p-value.
-    n_smooth : int
-        Columns of smooth effects of a second test, which cut numbers must pass; 0 for none.
+    - `chances` (levels …, n_classes): of each class in each cell.
+    - `counts` (n_drawn, levels …): samples of the cells.
+    - `log_threshold`: natural logarithm of the p-value.
+    - `n_smooth`: columns of smooth effects of a second test, which cut numbers must pass; 0 for none.
     """
     n_samples = int(counts[0].sum())
     if is_never_tested(chances.shape, n_samples=n_samples):
@@ -141,12 +135,8 @@ def exact_power(tables: IntArray, log_odds_ratio: float, *, log_threshold: float
     Given its margins, a table is n + s·t with probability ∝ exp(θt)/Π(n + s·t)!, where θ = Σ s ln μ: so the power given
     the margins is a sum over t, and a drawn table serves by its margins alone.
 
-    Parameters
-    ----------
-    tables : (n_drawn, 2, …, 2) int64
-        Drawn from the model; the last axis is the class.
-    log_odds_ratio : float
-        θ, with the signs of `parity_signs`.
+    - `tables` (n_drawn, 2, …, 2): drawn from the model; the last axis is the class.
+    - `log_odds_ratio`: θ, with the signs of `parity_signs`.
     """
     signs = parity_signs(tables.shape[1:])
     flat = tables.reshape(len(tables), signs.size)
@@ -224,11 +214,9 @@ def drawn_cell_counts(
 ) -> IntArray:
     """Return samples of the cells of independent members, (n_drawn, levels …).
 
-    Parameters
-    ----------
-    shares : list of (n_levels,) float64
-    is_cut : bool
-        Whether levels come from cuts of numbers at quantiles: then each level has its share of the samples exactly.
+    - `shares`, list of (n_levels,).
+    - `is_cut`: whether levels come from cuts of numbers at quantiles: then each level has its share of the samples
+      exactly.
 
     Examples
     --------

@@ -28,21 +28,13 @@ def number_power(
 ) -> float:
     """Return the chance of a p-value below the threshold, over the drawn sizes of cells.
 
-    Parameters
-    ----------
-    means : (levels …) float64
-        Means of the cells in standard deviations of the normal noise around them.
-    counts : (n_drawn, levels …) int64
-    shares : (levels …) float64
-        Of the cells, for the distribution of the outcome, which ranks depend on.
-    log_threshold : float
-        Natural logarithm of the p-value.
-    scale : str
-        "ranks" or "values", as in `interactions`.
-    n_smooth : int
-        Columns of smooth effects of a second test, which cut numbers must pass; 0 for none.
-    coding : str
-        "levels" for all cells, "dosage" for the product of the members' levels.
+    - `means` (levels …): means of the cells in standard deviations of the normal noise around them.
+    - `counts` (n_drawn, levels …).
+    - `shares` (levels …): of the cells, for the distribution of the outcome, which ranks depend on.
+    - `log_threshold`: natural logarithm of the p-value.
+    - `scale`: "ranks" or "values", as in `interactions`.
+    - `n_smooth`: columns of smooth effects of a second test, which cut numbers must pass; 0 for none.
+    - `coding`: "levels" for all cells, "dosage" for the product of the members' levels.
 
     Examples
     --------
@@ -124,13 +116,9 @@ def time_power(log_hazards: FloatArray, counts: IntArray, *, event_share: float,
     The information about a contrast of log hazards is that of the events in each cell (Schoenfeld, 1981): an event
     weighs as much as a number with a variance of 1. Exact for small effects.
 
-    Parameters
-    ----------
-    log_hazards : (levels …) float64
-    counts : (n_drawn, levels …) int64
-        Samples of the cells.
-    event_share : float
-        Share of samples whose event is seen.
+    - `log_hazards` (levels …).
+    - `counts` (n_drawn, levels …): samples of the cells.
+    - `event_share`: share of samples whose event is seen.
 
     Examples
     --------

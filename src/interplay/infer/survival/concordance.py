@@ -11,21 +11,15 @@ from interplay.base.arrays import FloatArray, IntArray, numbered, places_of_each
 
 
 class Concordance(NamedTuple):
-    """How well risks foretell the order of events.
+    """How well risks foretell the order of events."""
 
-    Attributes
-    ----------
-    value : float
-        The share of comparable pairs in which the sample with the higher risk has its event first; pairs of equal
-        risks count one half. 0.5 by chance; NaN where no pair is comparable.
-    standard_error : float
-        By the infinitesimal jackknife, as in R's ``concordance``.
-    concordant, discordant, tied : int
-        Comparable pairs: the event is seen in one sample while the other one is at risk, and stays without it.
-    """
-
+    #: The share of comparable pairs in which the sample with the higher risk has its event first; pairs of equal risks
+    #: count one half. 0.5 by chance; NaN where no pair is comparable.
     value: float
+    #: By the infinitesimal jackknife, as in R's ``concordance``.
     standard_error: float
+    #: `concordant`, `discordant`, `tied`: comparable pairs: the event is seen in one sample while the other one is at
+    #: risk, and stays without it.
     concordant: int
     discordant: int
     tied: int
@@ -41,11 +35,8 @@ def concordance(
 ) -> Concordance:
     """Return Harrell's C of risks: higher ones are expected to have their event earlier.
 
-    Parameters
-    ----------
-    time, event, entry, strata
-        As in `fit_cox`. Pairs of different strata are not compared.
-    risk : (n_samples,) float64
+    - `time`, `event`, `entry`, `strata`: as in `fit_cox`. Pairs of different strata are not compared.
+    - `risk` (n_samples,).
 
     Examples
     --------
@@ -101,15 +92,10 @@ def _after_and_below(
 ) -> tuple[IntArray, IntArray]:
     """Count pairs of an event and a sample that lies after it and has a lower rank, of each event and each sample.
 
-    Parameters
-    ----------
-    moment : (n_events,) int64
-    later : (n_samples,) int64
-        Moments of the samples, to be compared with those of events.
-    at : (n_events,) int64
-        Sample of each event.
-    rank : (n_samples,) int64, optional
-        Without ranks, all pairs with the sample after the event.
+    - `moment` (n_events,).
+    - `later` (n_samples,): moments of the samples, to be compared with those of events.
+    - `at` (n_events,): sample of each event.
+    - `rank` (n_samples,): without ranks, all pairs with the sample after the event.
     """
     if rank is None:
         of_events = len(later) - np.searchsorted(np.sort(later), moment, side="right")

@@ -28,22 +28,15 @@ _EXPLAINED = 1e-8
 
 
 class CoxScores(NamedTuple):
-    """Tests of variables, each added alone to the model of the covariates.
+    """Tests of variables, each added alone to the model of the covariates."""
 
-    Attributes
-    ----------
-    statistic : (n_vars,) float64
-        Standard normal under the null hypothesis; positive where higher scores go with a higher hazard. Of the score
-        test, or, where it was refined, the signed root of the likelihood ratio.
-    chi2 : (n_vars,) float64
-        Its square, with one degree of freedom.
-    log_hazard_ratio : (n_vars,) float64
-        Per unit of the score: a first step towards the coefficient (score divided by information), or, where it was
-        refined, the coefficient given those of the covariates.
-    """
-
+    #: (n_vars,): standard normal under the null hypothesis; positive where higher scores go with a higher hazard. Of
+    #: the score test, or, where it was refined, the signed root of the likelihood ratio.
     statistic: FloatArray
+    #: (n_vars,): its square, with one degree of freedom.
     chi2: FloatArray
+    #: (n_vars,): per unit of the score: a first step towards the coefficient (score divided by information), or, where
+    #: it was refined, the coefficient given those of the covariates.
     log_hazard_ratio: FloatArray
 
 
@@ -58,12 +51,8 @@ class CoxScoreTest:
     samples, eight times as many p-values are below 5e-4 as should be. Likelihood ratios of the same models are right
     there; `of` takes them where the score test is below `refine_below`.
 
-    Parameters
-    ----------
-    time, event, entry, strata, offset, ties
-        As in `fit_cox`.
-    design : (n_samples, n_columns) float64, optional
-        Covariates.
+    - `time`, `event`, `entry`, `strata`, `offset`, `ties`: as in `fit_cox`.
+    - `design` (n_samples, n_columns): covariates.
 
     Attributes
     ----------

@@ -16,27 +16,20 @@ from interplay.infer.survival.concordance import concordance
 
 
 class HazardEffects(NamedTuple):
-    """What each variable does to the hazard, in a Cox model with the covariates; each field is (n_vars,) float64.
+    """What each variable does to the hazard, in a Cox model with the covariates; each field is (n_vars,) float64."""
 
-    Attributes
-    ----------
-    ratio, low, high
-        Hazard ratio per unit of the variable, and its 95 % interval (Wald); NaN for a variable that covariates explain.
-    p_value
-        Of the likelihood ratio of models with and without the variable.
-    concordance, concordance_error
-        Harrell's C of the variable by itself, higher values first, and its standard error; below 0.5 where lower values
-        have the events earlier.
-    p_proportional
-        Of the test that the hazard ratio is the same at all times.
-    """
-
+    #: `ratio`, `low`, `high`: hazard ratio per unit of the variable, and its 95 % interval (Wald); NaN for a variable
+    #: that covariates explain.
     ratio: FloatArray
     low: FloatArray
     high: FloatArray
+    #: Of the likelihood ratio of models with and without the variable.
     p_value: FloatArray
+    #: `concordance`, `concordance_error`: harrell's C of the variable by itself, higher values first, and its standard
+    #: error; below 0.5 where lower values have the events earlier.
     concordance: FloatArray
     concordance_error: FloatArray
+    #: Of the test that the hazard ratio is the same at all times.
     p_proportional: FloatArray
 
 
@@ -53,14 +46,9 @@ def hazard_effects(
 ) -> HazardEffects:
     """Return the effects of a few variables, each in a model of its own with the covariates.
 
-    Parameters
-    ----------
-    scores : (n_vars, n_samples) float64
-        Divide by the standard deviation for hazard ratios per standard deviation.
-    design : (n_samples, n_columns) float64, optional
-        Covariates.
-    time, event, entry, strata, offset
-        As in `fit_cox`.
+    - `scores` (n_vars, n_samples): divide by the standard deviation for hazard ratios per standard deviation.
+    - `design` (n_samples, n_columns): covariates.
+    - `time`, `event`, `entry`, `strata`, `offset`: as in `fit_cox`.
 
     Examples
     --------
@@ -94,26 +82,17 @@ _SINGULAR = 1e-10
 
 
 class ProportionalHazards(NamedTuple):
-    """Tests of coefficients that do not change with time: for each column alone, and for all together.
+    """Tests of coefficients that do not change with time: for each column alone, and for all together."""
 
-    Attributes
-    ----------
-    chi2, p_value : (n_columns,) float64
-        With one degree of freedom each; NaN for a column that is a sum of others.
-    global_chi2 : float
-    global_df : int
-    global_p_value : float
-        NaN where there is nothing to test.
-    correlation : (n_columns,) float64
-        Sign and size of the change: score divided by the root of its information and of the number of events. Positive
-        where the hazard ratio grows with time.
-    """
-
+    #: `chi2`, `p_value`, (n_columns,): with one degree of freedom each; NaN for a column that is a sum of others.
     chi2: FloatArray
     p_value: FloatArray
     global_chi2: float
     global_df: int
+    #: NaN where there is nothing to test.
     global_p_value: float
+    #: (n_columns,): sign and size of the change: score divided by the root of its information and of the number of
+    #: events. Positive where the hazard ratio grows with time.
     correlation: FloatArray
 
 
@@ -205,16 +184,12 @@ class HazardRatios(NamedTuple):
     """Hazard ratio of each column of a model, per unit of the column, with Wald's interval and test.
 
     All are NaN for a column that is a sum of others.
-
-    Attributes
-    ----------
-    ratio, low, high, p_value : (n_columns,) float64
     """
 
-    ratio: FloatArray
-    low: FloatArray
-    high: FloatArray
-    p_value: FloatArray
+    ratio: FloatArray  #: (n_columns,)
+    low: FloatArray  #: (n_columns,)
+    high: FloatArray  #: (n_columns,)
+    p_value: FloatArray  #: (n_columns,)
 
 
 def hazard_ratios(fit: CoxFit, *, confidence: float = 0.95) -> HazardRatios:
@@ -253,12 +228,9 @@ def nested_cox_test(
 ) -> tuple[float, int]:
     """Compare two Cox models, given by their columns; the larger one contains the smaller.
 
-    Parameters
-    ----------
-    smaller, larger : (n_samples, n_columns) float64
-        The smaller model may have no columns. Columns that are sums of others do not count.
-    time, event, entry, strata, offset, ties
-        As in `fit_cox`.
+    - `smaller`, `larger` (n_samples, n_columns): the smaller model may have no columns. Columns that are sums of others
+      do not count.
+    - `time`, `event`, `entry`, `strata`, `offset`, `ties`: as in `fit_cox`.
 
     Returns
     -------

@@ -71,13 +71,9 @@ class SurvivalCurves:
 def tuple_curves(survival: Survival, known: IntArray, levels: IntArray, counts: TupleCounts) -> SurvivalCurves:
     """Make the curves of a tuple that was counted.
 
-    Parameters
-    ----------
-    survival : Survival
-        Of all samples.
-    known : (n_known,) int64
-        The samples that have a level of every member.
-    levels : (k, n_known) int64
+    - `survival`: of all samples.
+    - `known` (n_known,): the samples that have a level of every member.
+    - `levels` (k, n_known).
     """
     times = survival.of_samples(known)
     cells = np.ravel_multi_index(tuple(levels), counts.counts.shape[:-1])
@@ -128,22 +124,15 @@ def survival_curves(
 
 
 class KaplanMeier(NamedTuple):
-    """The share of samples without the event, from each time on.
+    """The share of samples without the event, from each time on."""
 
-    Attributes
-    ----------
-    time, survival : (n_times,) float64
-        Times of events, and the share after each; before the first it is 1.
-    low, high : (n_times,) float64
-        Pointwise interval, on the scale of log(−log(share)); NaN where the share is 0.
-    last : float
-        The last time at which a sample was seen.
-    """
-
+    #: `time`, `survival`, (n_times,): times of events, and the share after each; before the first it is 1.
     time: FloatArray
     survival: FloatArray
+    #: `low`, `high`, (n_times,): pointwise interval, on the scale of log(−log(share)); NaN where the share is 0.
     low: FloatArray
     high: FloatArray
+    #: The last time at which a sample was seen.
     last: float
 
 

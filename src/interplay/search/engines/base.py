@@ -37,19 +37,13 @@ class SearchOptions(TypedDict):
 
 @dataclass(frozen=True)
 class TileShape:
-    """How `make_tuple_tiles` should cut the tuples; shapes change the speed, never the result.
+    """How `make_tuple_tiles` should cut the tuples; shapes change the speed, never the result."""
 
-    Attributes
-    ----------
-    block_size, middle_size, n_lanes : int, optional
-        Variables per small, middle and lane block; None for the usual number.
-    even : bool
-        Cut into blocks of even size, rather than into full blocks and a rest, and in the order that suits a processor.
-    """
-
+    #: `block_size`, `middle_size`, `n_lanes`: variables per small, middle and lane block; None for the usual number.
     block_size: int | None = None
     middle_size: int | None = None
     n_lanes: int | None = None
+    #: Cut into blocks of even size, rather than into full blocks and a rest, and in the order that suits a processor.
     even: bool = True
 
     @classmethod

@@ -50,21 +50,14 @@ _READING_THREADS = 8
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """The engine that a call asks for, known to be there.
+    """The engine that a call asks for, known to be there."""
 
-    Attributes
-    ----------
-    engine : Engine or None
-        None where the amount of work decides: `choose_engine`.
-    n_threads : int
-        Threads of this machine that the call may use, in the engine and elsewhere. Where a GPU searches and `n_jobs` is
-        not given, enough threads that the GPU does not wait for columns to be read.
-    may_add_threads : bool
-        Whether `n_jobs` is not given, so that threads may be added if the amount of work decides for a GPU.
-    """
-
+    #: None where the amount of work decides: `choose_engine`.
     engine: Engine | None
+    #: Threads of this machine that the call may use, in the engine and elsewhere. Where a GPU searches and `n_jobs` is
+    #: not given, enough threads that the GPU does not wait for columns to be read.
     n_threads: int
+    #: Whether `n_jobs` is not given, so that threads may be added if the amount of work decides for a GPU.
     may_add_threads: bool = False
 
     def reading_threads(self, least_work: SearchWork) -> int:
@@ -199,19 +192,12 @@ class _AdaptedEngine(Engine):
 
 @dataclass(frozen=True)
 class SearchWork:
-    """Amount of work of a search, for the choice of an engine.
+    """Amount of work of a search, for the choice of an engine."""
 
-    Attributes
-    ----------
-    n_tuples : float
-        Over all discretisations.
-    n_samples : int
-    n_cells : float
-        Cells of a typical tuple.
-    """
-
+    #: Over all discretisations.
     n_tuples: float
     n_samples: int
+    #: Cells of a typical tuple.
     n_cells: float
 
     @classmethod

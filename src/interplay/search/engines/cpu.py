@@ -65,19 +65,12 @@ def core_planes(planes: BitPlanes) -> _core.Planes:
 
 @dataclass(frozen=True)
 class CpuEngine(Engine):
-    """All tiles on this machine's processor, handed out to threads one by one.
-
-    Attributes
-    ----------
-    n_threads : int
-    simd_level : str, optional
-        One of `simd_levels`; the best one if not given.
-    direct_only : bool
-        Count and score every cell of every tuple, also where a bound would save most of it. To compare with.
-    """
+    """All tiles on this machine's processor, handed out to threads one by one."""
 
     n_threads: int = 1
+    #: One of `simd_levels`; the best one if not given.
     simd_level: str | None = None
+    #: Count and score every cell of every tuple, also where a bound would save most of it. To compare with.
     direct_only: bool = False
     name: str = "cpu"
     kinds = ALL_KINDS

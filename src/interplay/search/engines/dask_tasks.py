@@ -25,46 +25,28 @@ _device = threading.Lock()
 
 @dataclass(frozen=True)
 class SharedData:
-    """Data of all chunks of a search, sent to each worker once.
-
-    Attributes
-    ----------
-    planes : BitPlanes
-    blocks : TupleTiles
-        The blocks of variables, without any tiles.
-    pseudocount : float
-    make_sink : callable
-        Makes the sink of a chunk, see `Sink.elsewhere`.
-    version : str
-        Of interplay where the search was started.
-    """
+    """Data of all chunks of a search, sent to each worker once."""
 
     planes: BitPlanes
+    #: The blocks of variables, without any tiles.
     blocks: TupleTiles
     pseudocount: float
+    #: Makes the sink of a chunk, see `Sink.elsewhere`.
     make_sink: SinkOfChunk
+    #: Of interplay where the search was started.
     version: str
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """Finds of a task, for `Sink.merge`; None where it ran out of memory.
-
-    Attributes
-    ----------
-    found : Improvement, TupleRows or None
-    n_tiles : int
-        Tiles that are done, the first of the chunk.
-    seconds : float
-        Time taken.
-    engine, worker : str
-        Name of the engine, address of the worker.
-    searched : SearcherCounts
-    """
+    """Finds of a task, for `Sink.merge`; None where it ran out of memory."""
 
     found: Any
+    #: Tiles that are done, the first of the chunk.
     n_tiles: int
+    #: Time taken.
     seconds: float
+    #: `engine`, `worker`: name of the engine, address of the worker.
     engine: str
     worker: str
     searched: SearcherCounts

@@ -102,18 +102,12 @@ _SURELY = 0.5
 
 
 class DoneChunk(NamedTuple):
-    """Some tiles are done; the sink of the search has their finds.
+    """Some tiles are done; the sink of the search has their finds."""
 
-    Attributes
-    ----------
-    begin, end : int
-        Numbers of the tiles.
-    searched : SearcherCounts
-        Searchers of these tiles.
-    """
-
+    #: `begin`, `end`: numbers of the tiles.
     begin: int
     end: int
+    #: Searchers of these tiles.
     searched: SearcherCounts
 
 

@@ -165,19 +165,12 @@ class Maxima(Sink):
 
 @dataclass(frozen=True)
 class Improvement:
-    """Gains of a chunk that beat or equal the gains known when it began.
+    """Gains of a chunk that beat or equal the gains known when it began."""
 
-    Attributes
-    ----------
-    slots : (n,) int64
-        Where, in the flattened (row, group) of MaxGains.
-    gain : (n,) float64
-    tuples : (n, k) int64
-    """
-
+    #: (n,): where, in the flattened (row, group) of MaxGains.
     slots: IntArray
-    gain: FloatArray
-    tuples: IntArray
+    gain: FloatArray  #: (n,)
+    tuples: IntArray  #: (n, k)
 
 
 class Rows(Sink):
@@ -281,14 +274,9 @@ class TupleFormula:
 
     E(S) is the entropy of the decision given S, in bits times samples, or without a decision the entropy of S itself
     in bits per sample.
-
-    Attributes
-    ----------
-    coefficient_of_size : (k + 1,) int64
-        The first entry, of the empty set, is not used.
-    with_decision : bool
     """
 
+    #: (k + 1,): the first entry, of the empty set, is not used.
     coefficient_of_size: IntArray
     with_decision: bool
 
