@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 
 import interplay
+from interplay.ask.interaction.prospects import MAX_LISTED
 from interplay.ask.interaction.screen import ScreenedTuples, screen_tuples
+from interplay.ask.interaction.target_tests import target_tests
 from interplay.data.codes.coded import code_comparison
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.design import Design, make_strata
@@ -87,7 +89,10 @@ def measure(kind: str, shape: tuple[int, ...], args: argparse.Namespace) -> dict
     def screen() -> ScreenedTuples:
         choice = check_engine(args.engine, n_jobs=args.threads, kind="screen")
         coded = code_comparison(comparison, settings, n_threads=args.threads)
-        return screen_tuples(coded, settings, choice, max_p=0.05 / n_tuples, progress=False)
+        survivors = target_tests(coded).survivors(
+            dimensions, 0.05 / n_tuples, max_listed=MAX_LISTED, n_threads=args.threads
+        )
+        return screen_tuples(coded, settings, choice, survivors, progress=False)
 
     def maxima() -> Any:
         return interplay.max_information_gain(

@@ -17,14 +17,18 @@ def stop(*_args, **_options):
 
 @pytest.mark.parametrize(
     ("function", "kind"),
-    [("make_tuple_tests", ScreenedTuples), ("adjust_listed", ScreenedTuples), ("named_result", TupleTests)],
+    [
+        ("class_tests.ClassTests.tested", ScreenedTuples),
+        ("find.adjust_listed", ScreenedTuples),
+        ("find.named_result", TupleTests),
+    ],
 )
 def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, function, kind) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 8))
     y = (X[:, 1] > 0) ^ (X[:, 4] > 0)
     whole = interplay.interactions(X, y)
-    monkeypatch.setattr(f"interplay.ask.interaction.find.{function}", stop)
+    monkeypatch.setattr(f"interplay.ask.interaction.{function}", stop)
     with pytest.raises(SearchInterrupted) as caught:
         interplay.interactions(X, y, checkpoint=tmp_path / "run")
     assert isinstance(caught.value.partial, kind)

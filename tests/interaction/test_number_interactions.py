@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 import interplay
 import reference
-from interplay.ask.interaction.number_screen import NumberSurvivors
+from interplay.ask.interaction.number_tests import NumberSurvivors
 from interplay.ask.interaction.product_screen import LevelDosages, ProductScreen
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import make_coder

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import interplay
-from interplay.ask.interaction import screen as tuple_screen
-from interplay.ask.interaction.screen import ScreenedTuples, n_tests, screen_tuples
+from interplay.ask.interaction.class_tests import least_gains
+from interplay.ask.interaction.prospects import MAX_LISTED
+from interplay.ask.interaction.screen import PSEUDOCOUNT, ScreenedTuples, n_tests, screen_tuples
+from interplay.ask.interaction.target_tests import target_tests
 from interplay.data.codes.coded import code_comparison
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.design import Design, make_strata
@@ -45,6 +49,7 @@ def run_screen(
     require: str = "any",
     checkpoint: str | os.PathLike[str] | None = None,
     shard: str | None = None,
+    max_listed: int = MAX_LISTED,
     **options: Any,
 ) -> ScreenedTuples:
     """Screen a table, by default at 0.05 over the number of tuples."""
@@ -65,16 +70,18 @@ def run_screen(
     kept = as_checkpoint(checkpoint)
     number = n_tests(table.n_vars, dimensions, discretizations=discretizations, asked_for=asked_for, require=require)
     n = table.n_samples
+    comparison = Comparison("all classes", table, classes, Design(n, make_strata(strata, n_samples=n)))
+    coded = code_comparison(comparison, chosen, n_threads=n_jobs)
+    cap = 0.05 / number if max_p is None else max_p
+    survivors = target_tests(coded).survivors(dimensions, cap, max_listed=max_listed, n_threads=n_jobs)
+    # Tuples with few samples are tested here, too.
+    survivors = replace(survivors, n_samples=sys.maxsize)
     with keeping(kept, lambda: {"dimensions": dimensions, "max_p": max_p}):
         return screen_tuples(
-            code_comparison(
-                Comparison("all classes", table, classes, Design(n, make_strata(strata, n_samples=n))),
-                chosen,
-                n_threads=n_jobs,
-            ),
+            coded,
             chosen,
             check_engine(engine, n_jobs=n_jobs, kind="screen"),
-            max_p=0.05 / number if max_p is None else max_p,
+            survivors,
             asked_for=asked_for,
             require=require,
             checkpoint=kept,
@@ -285,9 +292,9 @@ def test_what_pseudocounts_take_from_a_gain_is_made_up_for() -> None:
         sizes = counts.reshape(-1, n_classes).sum(axis=0)
         if (sizes == 0).any():
             continue
-        shift = tuple_screen._least_gains(np.zeros(2), class_sizes=sizes, n_cells=float(np.prod(shape[:-1])))[1]
+        shift = least_gains(np.zeros(2), class_sizes=sizes, n_cells=float(np.prod(shape[:-1])))[1]
         assert -0.5 < shift < 0
-        pseudo = tuple_screen.PSEUDOCOUNT * sizes / sizes.min()
+        pseudo = PSEUDOCOUNT * sizes / sizes.min()
         for axis in range(k):
             lost = gain(counts, axis, 0 * pseudo) - gain(counts, axis, pseudo)
             assert lost <= -shift

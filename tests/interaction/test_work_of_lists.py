@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.ask.interaction import find, prospects, tests
+from interplay.ask.interaction import class_tests, prospects
 from interplay.ask.interaction.prospects import Prospects
 from interplay.infer.interaction import bootstrap, table_tests
 from interplay.infer.interaction import prospects as of_tables
@@ -25,7 +25,7 @@ class Work:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.tested = self.bootstrapped = self.looked_at = self.bounded = 0
-        self._count(monkeypatch, tests, "tested_tables", "tested", 0)
+        self._count(monkeypatch, class_tests, "tested_tables", "tested", 0)
         self._count(monkeypatch, table_tests, "drawn_g2", "bootstrapped", 0)
         self._count(monkeypatch, of_tables, "roughly_drawn_g2", "looked_at", 0)
         self._count(monkeypatch, prospects, "largest_g2", "bounded", 0)
@@ -127,5 +127,4 @@ def test_factors_that_are_given_up_are_above_the_highest() -> None:
 
 
 def test_names_are_those_that_are_counted() -> None:
-    assert find.make_tuple_tests is tests.make_tuple_tests
-    assert tests.Prospects is Prospects
+    assert class_tests.Prospects is Prospects

@@ -27,9 +27,9 @@ def stop(*_args, **_options):
         ("interplay.ask.selection.exact_p_values", "conditional_log_p", None),
         ("interplay.ask.selection.significance", "fit_null", interplay.MaxGains),
         ("interplay.ask.selection.significance", "arm_p_values", interplay.MaxGains),
-        ("interplay.ask.selection.explanation", "tuple_tables", interplay.Selection),
+        ("interplay.ask.selection.explanation", "target_tests", interplay.Selection),
         ("interplay.ask.selection.explanation", "explain", interplay.Selection),
-        ("interplay.ask.selection.selected_tuples", "make_tuple_tests", interplay.Selection),
+        ("interplay.ask.interaction.class_tests", "ClassTests.tested", interplay.Selection),
         ("interplay.ask.selection.explanation", "find_cautions", interplay.Selection),
     ],
 )

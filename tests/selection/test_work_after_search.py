@@ -88,7 +88,8 @@ def test_steps_of_a_selection(counted, kind):
 
 @pytest.mark.parametrize("kind", ["classes", "number", "times"])
 def test_tests_of_listed_tuples(counted, kind):
-    calls = counted(find, "make_tuple_tests", "_beside_others", "named_result", "_in_model")
+    counted(find.TestsOfScreen, "_test")
+    calls = counted(find, "_beside_others", "named_result", "_in_model")
     listed, work = [], []
     for n_vars in (8, 20):
         calls.clear()

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from interplay.ask.interaction.class_tests import MAX_DF, tests_of_tables
 from interplay.ask.interaction.find import TestsOfScreen, wanted_tuples
-from interplay.ask.interaction.number_screen import most_df
 from interplay.ask.interaction.prospects import never_tested
+from interplay.ask.interaction.screen import most_df
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, places_of_each
 from interplay.base.checks import check_list
 from interplay.base.jobs import resolve_n_jobs
@@ -32,9 +33,6 @@ from interplay.show.results.interactions import Interactions
 from interplay.show.results.provenance import search_record
 from interplay.sites.plan import SitePlan, read_plan
 from interplay.sites.site_counts import SiteCounts, read_counts, starts_of_tables
-
-#: Thresholds are computed up to this number of degrees of freedom, as in the search of one table.
-_MAX_DF = 100_000
 
 
 def combine_sites(
@@ -146,8 +144,14 @@ def _found(
     cap = caps.first()
     while True:
         tuples = _survivors(plan, tables, cap, n_samples)
+        of_tables = partial(tests_of_tables, [tables])
         tests = TestsOfScreen(
-            [tables], [tuples], caps, seed=plan.random_state, n_samples=n_samples, n_threads=n_threads
+            of_tables,
+            [tuples],
+            caps,
+            seed=plan.random_state,
+            n_samples=n_samples,
+            n_threads=n_threads,
         )
         found = tests.adjusted(cap, progress)
         wider = caps.following(cap, found)
@@ -166,7 +170,7 @@ def _survivors(plan: SitePlan, tables: PooledTables, cap: float, n_samples: int)
     """Keep the tuples that the screen of one table would keep, by the same bounds."""
     levels = np.maximum([column.n_levels + plan.has_missing_level for column in plan.columns], 2)
     max_df = most_df(levels, tables.n_classes, tables.n_strata, plan.dimensions)
-    thresholds = g2_thresholds(cap, min(max_df, _MAX_DF))
+    thresholds = g2_thresholds(cap, min(max_df, MAX_DF))
     if thresholds[1:].max() <= 0:
         return tables.tuples
     may_be = ~never_tested(tables, tables.tuples, n_samples)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.screen import screen_tuples
+from interplay.ask.interaction.class_tests import ClassSurvivors, least_gains
+from interplay.ask.interaction.prospects import MAX_LISTED
+from interplay.ask.interaction.screen import most_cells, screen_tuples
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_file, check_list, shown
 from interplay.base.progress import Progress, check_progress
@@ -19,7 +22,7 @@ from interplay.base.text import tuples_in_words
 from interplay.files.whole_file import whole_file
 from interplay.search.engines.choice import AsEngine, check_engine
 from interplay.sites.plan import SitePlan, read_plan
-from interplay.sites.site_data import make_site_data
+from interplay.sites.site_data import SiteData, make_site_data
 
 KIND = "list file of a site"
 _HEADER: dict[str, type] = {"plan": str, "site": str, "tuples": int}
@@ -110,13 +113,22 @@ def list_at_site(
         data.coded,
         data.settings(),
         choice,
-        max_p=agreed.list_up_to,
-        thresholds=agreed.shares(),
-        tables=[data.tables()],
-        omit_missing=agreed.omits_missing,
+        _survivors(data, n_threads=choice.n_threads),
         progress=progress,
     )
     return SiteList(agreed, site, screened.tuples)
+
+
+def _survivors(data: SiteData, *, n_threads: int) -> ClassSurvivors:
+    """Keep the tuples whose G² may reach the thresholds, however few samples they have: a site knows a part of them."""
+    plan, thresholds = data.plan, data.plan.shares()
+    asked = thresholds.copy()
+    if plan.omits_missing:
+        # Engines count missing values as a level: G² there is no smaller, at more degrees of freedom.
+        asked[1:] = thresholds[1:].min()
+    n_cells = most_cells(np.maximum(data.coded.coder.n_levels, 2), 1, plan.dimensions)
+    gains = least_gains(asked, class_sizes=data.coded.comparison.classes.sizes, n_cells=n_cells)
+    return ClassSurvivors(thresholds, gains, MAX_LISTED, [data.tables()], sys.maxsize, n_threads)
 
 
 def read_list(plan: SitePlan, given: SiteList | str | os.PathLike[str]) -> SiteList:

@@ -14,8 +14,8 @@ from interplay.ask.cli.pilot_call import whole_seconds
 from interplay.ask.interaction.call import search_task as search_interactions
 from interplay.ask.interaction.call import task_of as interaction_task
 from interplay.ask.interaction.find import SHARE_OF_SCREEN
-from interplay.ask.interaction.number_screen import PSEUDOCOUNT
-from interplay.ask.interaction.screen import screen_gains
+from interplay.ask.interaction.screen import PSEUDOCOUNT
+from interplay.ask.interaction.target_tests import target_tests
 from interplay.ask.relabelings import allowed_relabelings
 from interplay.ask.selection.call import SHARE_OF_SEARCH, search_task, task_of
 from interplay.ask.selection.runs import prepare_largest
@@ -192,8 +192,7 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
         shard=task.shard,
         kind=Screen.kind,
     )
-    cap = task.caps.first()
-    sink = Screen(screen_gains(comparison, coded.coder, k, cap, omit_missing=task.omits_missing))
+    sink = Screen(target_tests(coded, omit_missing=task.omits_missing).gains(k, task.caps.first()))
     planes = coded.planes(0)
     packing = time.perf_counter() - began
 

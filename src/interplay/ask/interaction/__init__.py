@@ -9,11 +9,13 @@ The path of every question: call → study → plan → search (into a sink) →
     coding.py               levels, dosages or products, where the outcome and the variables allow for them
     family.py               variables, partners, distance → TupleFamily: which tuples, and how many
     screen.py               a comparison    → ScreenedTuples: all tuples whose interaction may be significant
-    number_screen.py        what a screen of numbers asks of tuples, and which it keeps
+    target_tests.py         a comparison    → TargetTests: bars, tests and words of its tuples, whatever the outcome is
+    class_tests.py          the same for classes, by tables of counts
+    number_tests.py         the same for numbers and residuals, by sums in cells
     product_screen.py       pairs           → those whose product of dosages may be significant; curved variables
     products.py             tuples          → those whose products of scores are significant, variables not cut
     prospects.py            tuples          → those that a list can hold, by bounds of their p-values
-    tests.py                tuples          → TupleTests: tests of their interactions
+    tests.py                how tests are asked for; the best discretisation of each tuple
     find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little
     bulk_tests.py           tuples at random → are their tests inflated? are samples relatives?
     in_groups.py            the same for samples that belong together: permutations of whole groups' labels

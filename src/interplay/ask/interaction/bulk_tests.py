@@ -10,22 +10,18 @@ populations, relatives and batches. If they are, and the outcome follows their p
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
 
+from interplay.ask.interaction.target_tests import TargetTests, target_tests
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.interaction.tests import Tables, log_p_of, tuple_tables
 from interplay.ask.relabelings import permuted_outcomes
 from interplay.base.arrays import IntArray, scaled_columns
 from interplay.base.checks import warn
 from interplay.base.ranks import mid_ranks
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.study.clustered_samples import known_subjects
-from interplay.data.study.outcomes.targets import ScoreTarget
-from interplay.infer.interaction.null_model import n_null_columns
-from interplay.infer.interaction.table_tests import MIN_PER_COLUMN, is_never_tested
 
 #: Variables and tuples that are taken, and samples that correlations are from. Of fewer variables nothing is said.
 _N_VARIABLES, _N_TUPLES, _N_ROWS, _FEWEST_VARIABLES = 300, 2000, 2000, 60
@@ -49,7 +45,7 @@ _BY_STRUCTURE = (
 )
 
 
-def doubts(task: InteractionTask, coded: CodedComparison, tables: Tables) -> dict[str, Any]:
+def doubts(task: InteractionTask, coded: CodedComparison, tests: TargetTests) -> dict[str, Any]:
     """Return entries of the provenance: "inflation", λ, where it is told, and why no tuple is called significant."""
     study = task.study
     is_given = task.offsets is not None or any(
@@ -67,7 +63,7 @@ def doubts(task: InteractionTask, coded: CodedComparison, tables: Tables) -> dic
             "doubt": f"variants of different chromosomes are correlated, {excess:.1f} times as much as by chance, "
             f"and y follows their principal components: {_BY_STRUCTURE}"
         }
-    inflation = None if task.shard is not None or task.offsets is not None else _inflation(task, coded, tables)
+    inflation = None if task.shard is not None or task.offsets is not None else _inflation(task, coded, tests)
     if inflation is None:
         return {}
     return {
@@ -106,7 +102,7 @@ def _excess(task: InteractionTask) -> float | None:
     return excess if smallest < _MAX_P else None
 
 
-def _inflation(task: InteractionTask, coded: CodedComparison, tables: Tables) -> float | None:
+def _inflation(task: InteractionTask, coded: CodedComparison, tests: TargetTests) -> float | None:
     """Return λ, the median of χ² over that for permuted labels; None where it is that of chance, or is not known.
 
     Columns that are cut interact by the cutting alone, about which other tests say more.
@@ -132,8 +128,7 @@ def _inflation(task: InteractionTask, coded: CodedComparison, tables: Tables) ->
     relabeled = next(permuted_outcomes(comparison, n_permutations=1, seed=0), None)
     if relabeled is None:
         return None
-    by_chance = tuple_tables(coded, omit_missing=task.omits_missing, outcome=relabeled, coding=task.coding)
-    p, expected = (np.exp(log_p_of(one[0], tuples)) for one in (tables, by_chance))
+    p, expected = (np.exp(one.log_p(0, tuples)) for one in (tests, tests.of_labels(relabeled)))
     below, usual = ((each < _QUANTILE).mean() for each in (p, expected))
     error = np.sqrt((below * (1 - below) + usual * (1 - usual)) / len(tuples))
     medians = [float(np.median(chdtri(1, np.clip(each, 1e-300, 1.0)))) for each in (p, expected)]
@@ -144,22 +139,13 @@ def _inflation(task: InteractionTask, coded: CodedComparison, tables: Tables) ->
 
 def is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> bool:
     """Say whether the tuple of the most levels has too few samples to be tested, or that of the `least` levels."""
-    levels = np.sort(np.maximum(_tested_levels(task, coded), 2))
-    k, strata, outcome = task.settings.dimensions, task.study.strata, task.study.compared
-    # Without the samples that lack a value, strata may be empty.
-    n_strata = 1 if strata is None or (least and task.omits_missing) else strata.n_strata
-    of_tuple = (levels[:k] if least else levels[-k:]).tolist()
-    if isinstance(outcome, ScoreTarget):
-        return task.study.n_samples < _fewest_of_numbers(task.coding, of_tuple, outcome.fewest_in_cell, least=least)
-    return is_never_tested((*of_tuple, outcome.n_classes), n_samples=task.study.n_samples, n_strata=n_strata)
+    levels, k = np.sort(np.maximum(_tested_levels(task, coded), 2)), task.settings.dimensions
+    return _shown_tests(task, coded).is_sparse((levels[:k] if least else levels[-k:]).tolist(), least=least)
 
 
-def _fewest_of_numbers(coding: str, levels: list[int], in_cell: int, *, least: bool) -> int:
-    """Return the samples without which no tuple can be tested, or without which cells of some are left out."""
-    if coding == "dosage":
-        return int(2 ** len(levels) + 1)  # one more than the parameters
-    # Two levels of each member are the smallest table with an interaction.
-    return int(in_cell * (2 ** len(levels) if least else prod(levels)))
+def _shown_tests(task: InteractionTask, coded: CodedComparison) -> TargetTests:
+    """Return the tests of the outcome as users know it."""
+    return target_tests(coded, outcome=task.study.compared, omit_missing=task.omits_missing, coding=task.coding)
 
 
 def _tested_levels(task: InteractionTask, coded: CodedComparison) -> IntArray:
@@ -174,16 +160,4 @@ def warn_of_sparse_tuples(task: InteractionTask, coded: CodedComparison) -> None
     levels = np.sort(np.maximum(_tested_levels(task, coded), 2))[-task.settings.dimensions :].tolist()
     n_strata = 1 if task.study.strata is None else task.study.strata.n_strata
     named = f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)}"
-    if isinstance(task.study.compared, ScoreTarget):
-        fewest = task.study.compared.fewest_in_cell
-        warn(
-            f"{named} have {prod(levels)} cells, and there are {task.study.n_samples} samples: cells of fewer than "
-            f"{fewest} samples are left out of the tests, and tuples without enough others get p = 1; lower divisions "
-            "or dimensions, or merge levels"
-        )
-        return
-    needed = MIN_PER_COLUMN * n_null_columns((*levels, task.study.classes.n_classes)) * n_strata
-    warn(
-        f"{named} need {needed} samples to be tested, and there are {task.study.n_samples}: they get p = 1; lower "
-        "divisions or dimensions, or merge levels"
-    )
+    warn(f"{named} {_shown_tests(task, coded).sparse_in_words(levels)}")

@@ -16,10 +16,11 @@ from interplay.ask.interaction.bulk_tests import doubts, is_sparse, warn_of_spar
 from interplay.ask.interaction.in_model import in_model, screen_cap
 from interplay.ask.interaction.product_screen import check_products
 from interplay.ask.interaction.products import Products
-from interplay.ask.interaction.prospects import PValueCaps
+from interplay.ask.interaction.prospects import MAX_LISTED, PValueCaps
 from interplay.ask.interaction.screen import ScreenedTuples, screen_tuples
+from interplay.ask.interaction.target_tests import TargetTests, kept_counts, target_tests
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.interaction.tests import Tables, best_discretizations, kept_counts, make_tuple_tests, tuple_tables
+from interplay.ask.interaction.tests import Asked, best_discretizations
 from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.ask.variants import make_variants
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
@@ -103,9 +104,9 @@ def find_once(
     else:
         coded = shared.of(settings, n_threads=choice.n_threads).of(task.comparison)
     check_products(coded, task.coding, settings.dimensions)
-    tables = tuple_tables(coded, omit_missing=task.omits_missing, coding=task.level_coding)
-    shown, shown_tables = shown_outcome(task, coded, tables)
-    products = Products(task, shown, shown_tables, choice.n_threads) if task.tests_products else None
+    tests = target_tests(coded, omit_missing=task.omits_missing, coding=task.level_coding)
+    shown, shown_tests = shown_outcome(task, coded, tests)
+    products = Products(task, shown, shown_tests, choice.n_threads) if task.tests_products else None
     products = products if products is not None and products.are_there else None
     only_products = products is not None and task.coding == "product"
     if warns:
@@ -131,9 +132,12 @@ def find_once(
                 coded,
                 settings,
                 choice,
-                max_p=cap_in_each(searched_cap, settings.discretizations),
-                tables=tables,
-                omit_missing=task.omits_missing,
+                tests.survivors(
+                    settings.dimensions,
+                    cap_in_each(searched_cap, settings.discretizations),
+                    max_listed=MAX_LISTED,
+                    n_threads=choice.n_threads,
+                ),
                 asked_for=task.family.asked_for,
                 require=task.family.require,
                 shard=task.shard,
@@ -143,15 +147,15 @@ def find_once(
                 is_needed=any_tested or (cap >= 1 and not is_short and not only_products),
             )
             if is_short:
-                of_each = [task.family.first_tuples(caps.top or 0)] * len(tables)
+                of_each = [task.family.first_tuples(caps.top or 0)] * settings.discretizations
             else:
                 inside = task.family.holds(screened.tuples)
                 tuples, where = screened.tuples[inside], screened.discretization[inside]
-                of_each = [tuples[where == d] for d in range(len(tables))]
+                of_each = [tuples[where == d] for d in range(settings.discretizations)]
                 if task.comparison.model is not None:  # residuals say little about which one is the best
-                    of_each = [np.unique(tuples, axis=0)] * len(tables)
+                    of_each = [np.unique(tuples, axis=0)] * settings.discretizations
             test = TestsOfScreen(
-                shown_tables,
+                shown_tests.tested,
                 of_each,
                 caps,
                 seed=task.settings.random_state,
@@ -172,7 +176,7 @@ def find_once(
                 break
             cap, n_screens = wider, n_screens + 1
     wanted = wanted_tuples(
-        found, caps, is_part=task.shard is not None, keeps_all=len(tables) > 1 or products is not None
+        found, caps, is_part=task.shard is not None, keeps_all=settings.discretizations > 1 or products is not None
     )
     with handing_over(lambda: wanted, checkpoint=checkpoint):
         # A function that is told shares was told of the end.
@@ -182,7 +186,7 @@ def find_once(
             task,
             wanted,
             shown,
-            shown_tables,
+            shown_tests,
             settings=task.recorded_settings(),
             provenance={
                 **task.study.record(n_threads=choice.n_threads),
@@ -190,18 +194,20 @@ def find_once(
                 "searched_up_to_p": cap,
                 "tested": len(screened.tuples),
                 "layout": screened.layout,
-                **(doubts(task, coded, tables) if (wanted.p_adjusted < caps.level).any() else {}),
+                **(doubts(task, coded, tests) if (wanted.p_adjusted < caps.level).any() else {}),
             },
         )
 
 
-def shown_outcome(task: InteractionTask, coded: CodedComparison, tables: Tables) -> tuple[CodedComparison, Tables]:
-    """Return the comparison with the outcome as users know it, where residuals are searched, and tables of it."""
+def shown_outcome(
+    task: InteractionTask, coded: CodedComparison, tests: TargetTests
+) -> tuple[CodedComparison, TargetTests]:
+    """Return the comparison with the outcome as users know it, where residuals are searched, and tests of it."""
     comparison = coded.comparison.shown
     if comparison is coded.comparison:
-        return coded, tables
+        return coded, tests
     shown = CodedComparison(comparison, lambda: coded.coder)
-    return shown, tuple_tables(shown, omit_missing=task.omits_missing, coding=task.level_coding)
+    return shown, target_tests(shown, omit_missing=task.omits_missing, coding=task.level_coding)
 
 
 def _in_model(
@@ -297,8 +303,8 @@ class TestsOfScreen:
 
     Parameters
     ----------
-    tables : list of TupleTables or NumberTables
-        One for each discretisation.
+    tested : callable
+        Tests tuples, as `TargetTests.tested`.
     tuples : list of (n, k) int64
         Of each discretisation.
     caps : PValueCaps
@@ -316,7 +322,7 @@ class TestsOfScreen:
 
     def __init__(
         self,
-        tables: Tables,
+        tested: Callable[[list[IntArray], Asked], TupleTests],
         tuples: list[IntArray],
         caps: PValueCaps,
         *,
@@ -327,10 +333,10 @@ class TestsOfScreen:
         by_model: Callable[[TupleTests, float, Progress], TupleTests] | None = None,
         several_ways: bool = False,
     ) -> None:
-        self._tables, self._tuples, self._caps, self._n_threads = tables, tuples, caps, n_threads
+        self._tested, self._tuples, self._caps, self._n_threads = tested, tuples, caps, n_threads
         self._seed, self._n_samples = seed, n_samples
         # Of several discretisations, some may be in other shards.
-        self._of_part = is_part and len(tables) > 1
+        self._of_part = is_part and len(tuples) > 1
         self._by_model = by_model
         # A model orders tuples anew, and so does another way to test them.
         is_all = self._of_part or self._caps.is_step_up or by_model is not None or several_ways
@@ -351,7 +357,7 @@ class TestsOfScreen:
             return self._adjust(self._test(self._tuples, cap, caps.level, progress))
         if rough.any() and bootstrap_below < caps.level:
             again = found.chosen(np.flatnonzero(found.p_value <= caps.level))
-            tuples = [again.tuples[again.discretization == d] for d in range(len(self._tables))]
+            tuples = [again.tuples[again.discretization == d] for d in range(len(self._tuples))]
             rest = found.chosen(np.flatnonzero(found.p_value > caps.level))
             corrected = self._test(tuples, cap, caps.level, progress)
             found = self._adjust(TupleTests.joined([corrected, rest]).by_p_value())
@@ -369,9 +375,7 @@ class TestsOfScreen:
                 if show is not None:
                     show(n_done)
 
-            found = make_tuple_tests(
-                self._tables,
-                tuples,
+            asked = Asked(
                 max_p=cap,
                 bootstrap_below=bootstrap_below,
                 seed=self._seed,
@@ -382,6 +386,7 @@ class TestsOfScreen:
                 n_threads=self._n_threads,
                 tell=tell,
             )
+            found = self._tested(tuples, asked)
             tell(n_tuples - n_done)  # a tuple is tested in one of the discretisations
             return found
 
@@ -407,7 +412,7 @@ def named_result(
     task: InteractionTask,
     tested: TupleTests,
     coded: CodedComparison,
-    tables: Tables,
+    tests: TargetTests,
     *,
     settings: dict[str, Any],
     provenance: dict[str, Any],
@@ -418,7 +423,7 @@ def named_result(
     sizes = study.compared.sizes[: len(outcome.labels)]
     cuts = [variable_cuts(coder, v) for v in np.unique(tested.tuples).tolist()]
     first, where = tested.tuples[:MAX_KEPT], tested.discretization[:MAX_KEPT].tolist()
-    counts = list(kept_counts(coder, tables, first, where, omit_missing=task.omits_missing))
+    counts = list(kept_counts(tests, first, where))
     return Interactions(
         names=list(study.table.names),
         tested=replace(tested, tuples=task.numbers(tested.tuples)),

@@ -20,13 +20,14 @@ from interplay.ask.interaction.find import named_result, shown_outcome
 from interplay.ask.interaction.in_model import in_model
 from interplay.ask.interaction.product_screen import check_products
 from interplay.ask.interaction.relabeled_screen import RankedTuples, RelabeledScreen
+from interplay.ask.interaction.target_tests import TargetTests, target_tests
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.interaction.tests import Tables, log_p_of, make_tuple_tests, tuple_tables
+from interplay.ask.interaction.tests import Asked
 from interplay.ask.relabelings import about_relabelings, allowed_relabelings, permuted_outcomes
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.tails import chi2_of_log_tail
-from interplay.data.codes.coded import CodedComparison, code_comparison
+from interplay.data.codes.coded import code_comparison
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import Target
 from interplay.infer.interaction.interaction_test import chi2_log_tail
@@ -65,9 +66,10 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
             smallest = relabeled.smallest_log_p(screen, observed.log_p[:1], show)
             if caps.top is None:
                 observed = _significant(screen, comparison.outcome, smallest, caps.level)
-            counter = _Counter(coded, settings, omit_missing=omit_missing, coding=task.coding)
-            shown, shown_tables = shown_outcome(task, coded, counter.observed)
-            listed = counter.tested(observed, shown_tables)
+            tests = target_tests(coded, omit_missing=omit_missing, coding=task.coding)
+            counter = _Counter(tests, comparison, settings)
+            shown, shown_tests = shown_outcome(task, coded, tests)
+            listed = counter.tested(observed, shown_tests)
             if comparison.model is not None:
                 listed = in_model(listed, shown, omit_missing=omit_missing, coding=task.coding)
             own = relabeled.own_p_values(counter, observed.tuples)
@@ -115,7 +117,7 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
         task,
         tested,
         shown,
-        shown_tables,
+        shown_tests,
         settings=task.recorded_settings() | {"n_permutations": n_permutations},
         provenance={
             **task.study.record(n_threads=choice.n_threads),
@@ -176,34 +178,23 @@ class _Relabeled:
 
 
 class _Counter:
-    """Counts some tuples again, for any classes of the samples."""
+    """Tests some tuples again, for any labels of the samples."""
 
-    def __init__(self, coded: CodedComparison, settings: SearchSettings, *, omit_missing: bool, coding: str) -> None:
-        self._coded, self._settings, self._omit_missing, self._coding = coded, settings, omit_missing, coding
-        self.observed = tuple_tables(coded, omit_missing=omit_missing, coding=coding)
-
-    def tables(self, outcome: Target) -> Tables:
-        """Return the tables of tuples for each discretisation."""
-        if outcome is self._coded.comparison.outcome:
-            return self.observed
-        return tuple_tables(self._coded, omit_missing=self._omit_missing, outcome=outcome, coding=self._coding)
+    def __init__(self, tests: TargetTests, comparison: Comparison, settings: SearchSettings) -> None:
+        self._tests, self._comparison, self._settings = tests, comparison, settings
 
     def log_p(self, outcome: Target, tuples: IntArray) -> FloatArray:
         """Return the smallest p-value of χ², or F, over the discretisations, as logarithms."""
-        return np.asarray(np.min([log_p_of(one, tuples) for one in self.tables(outcome)], axis=0))
+        tests = self._tests if outcome is self._comparison.outcome else self._tests.of_labels(outcome)
+        return np.asarray(np.min([tests.log_p(d, tuples) for d in range(self._settings.discretizations)], axis=0))
 
-    def tested(self, ranked: RankedTuples, tables: Tables) -> TupleTests:
+    def tested(self, ranked: RankedTuples, tests: TargetTests) -> TupleTests:
         """Test tuples as if samples were independent, for G², effects and gains; in their order."""
         settings = self._settings
         if len(ranked.tuples) == 0:
-            return TupleTests.none(self._coded.comparison.shown.outcome.words_of_cells.kind, settings.dimensions)
-        tested = make_tuple_tests(
-            tables,
-            [ranked.tuples[ranked.discretization == d] for d in range(settings.discretizations)],
-            max_p=1.0,
-            bootstrap_below=0.0,
-            seed=settings.random_state,
-        )
+            return TupleTests.none(self._comparison.shown.outcome.words_of_cells.kind, settings.dimensions)
+        of_each = [ranked.tuples[ranked.discretization == d] for d in range(settings.discretizations)]
+        tested = tests.tested(of_each, Asked(seed=settings.random_state))
         return tested.chosen(tested.rows_of(ranked.tuples))
 
 

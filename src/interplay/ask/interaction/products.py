@@ -13,9 +13,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from interplay.ask.interaction.number_screen import MAX_LISTED, check_listed
+from interplay.ask.interaction.prospects import MAX_LISTED
+from interplay.ask.interaction.screen import check_listed
+from interplay.ask.interaction.target_tests import TargetTests
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.interaction.tests import Tables, make_tuple_tests
+from interplay.ask.interaction.tests import Asked
 from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
@@ -58,13 +60,13 @@ class Products:
     task : InteractionTask
     coded : CodedComparison
         With the outcome as it is shown.
-    tables : list of TupleTables or NumberTables
+    tests : TargetTests
         Of the levels of these tuples, which describe what is found.
     n_threads : int
     """
 
-    def __init__(self, task: InteractionTask, coded: CodedComparison, tables: Tables, n_threads: int) -> None:
-        self._task, self._coded, self._tables, self._n_threads = task, coded, tables, n_threads
+    def __init__(self, task: InteractionTask, coded: CodedComparison, tests: TargetTests, n_threads: int) -> None:
+        self._task, self._coded, self._tests, self._n_threads = task, coded, tests, n_threads
         comparison, coder = coded.comparison, coded.coder
         n = coder.table.n_samples
         design = Design(n) if comparison.design is None else comparison.design
@@ -217,7 +219,7 @@ class Products:
 
     def _as_tests(self, tuples: IntArray, found: list[ModelTest]) -> TupleTests:
         """Return tests of products, with samples and gains of the levels of the same tuples."""
-        of_each = [tuples, *[tuples[:0]] * (len(self._tables) - 1)]
-        of_levels = make_tuple_tests(self._tables, of_each, max_p=1.0, bootstrap_below=0.0, seed=0, of_each=True)
+        of_each = [tuples, *[tuples[:0]] * (self._coded.coder.discretizations - 1)]
+        of_levels = self._tests.tested(of_each, Asked(of_each=True))
         of_levels = of_levels.chosen(of_levels.rows_of(tuples))
         return with_product_tests(of_levels, found, self._model, self._coded.comparison.outcome)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, log
 from typing import Any
 
 import numpy as np
 
+from interplay.ask.interaction.tests import Asked
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
 from interplay.base.checks import shown
 from interplay.infer.interaction.interaction_test import EXACT_SLACK
@@ -31,8 +32,11 @@ class Prospects:
 
     Parameters
     ----------
-    tables, tuples
-        As in `make_tuple_tests`, which has the other parameters, too; each tuple in one discretisation.
+    tables : list of TupleTables
+        One for each discretisation.
+    tuples : list of (n, k) int64
+        Of each discretisation; each tuple in one of them.
+    asked : Asked
 
     Attributes
     ----------
@@ -44,25 +48,20 @@ class Prospects:
         self,
         tables: Sequence[TupleTables],
         tuples: Sequence[IntArray],
-        bootstrap_below: float,
-        seed: int,
-        *,
-        n_samples: int,
-        n_threads: int,
-        tell: Callable[[int], None] | None = None,
+        asked: Asked,
     ) -> None:
-        self._tables, self._tuples, self._seed, self._n_threads, self._tell = tables, tuples, seed, n_threads, tell
+        self._tables, self._tuples, self._asked = tables, tuples, asked
         self._more = log(len(tables))  # that all discretisations add to the logarithm of a p-value
-        self._bootstrap_below = bootstrap_below / len(tables)
+        self._bootstrap_below = asked.bootstrap_below / len(tables)
         self.n_fitted = 0
         self._where = np.concatenate([np.full(len(some), d) for d, some in enumerate(tuples)])
         self._place = np.concatenate([np.arange(len(some)) for some in tuples])
         n = len(self._where)
         self._g2, self._least = np.zeros(n), np.zeros(n)
-        never = [never_tested(one, some, n_samples) for one, some in zip(tables, tuples, strict=True)]
+        never = [never_tested(one, some, asked.n_samples) for one, some in zip(tables, tuples, strict=True)]
         self._is_sparse = np.concatenate(never)
         for rows, counts in self._counted(np.flatnonzero(~self._is_sparse)):
-            self._g2[rows], df = largest_g2(counts, n_threads=n_threads)
+            self._g2[rows], df = largest_g2(counts, n_threads=asked.n_threads)
             self._least[rows] = np.minimum(least_log_p(counts, self._g2[rows], df) + self._more, 0.0)
             self._is_sparse[rows] = not_tested(counts)
 
@@ -114,8 +113,8 @@ class Prospects:
                 self._g2[rows],
                 bar=min(bar - self._more, 0.0) if bar < 0 else 0.0,
                 bootstrap_below=self._bootstrap_below,
-                seed=self._seed,
-                n_threads=self._n_threads,
+                seed=self._asked.seed,
+                n_threads=self._asked.n_threads,
             )
             log_p[rows] = np.where(np.isfinite(found), np.minimum(found + self._more, 0.0), inf)
             self._told(len(rows))
@@ -150,8 +149,8 @@ class Prospects:
         return [some[self._place[is_chosen & (self._where == d)]] for d, some in enumerate(self._tuples)]
 
     def _told(self, n_more: int) -> None:
-        if self._tell is not None:
-            self._tell(n_more)
+        if self._asked.tell is not None:
+            self._asked.tell(n_more)
 
 
 def never_tested(tables: TupleTables, tuples: IntArray, n_samples: int) -> BoolArray:

@@ -4,35 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import exp, inf, log, sqrt
+from math import inf, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from interplay.ask.interaction.family import TupleFamily
-from interplay.ask.interaction.number_screen import PSEUDOCOUNT, NumberTables, members_of
-from interplay.ask.interaction.product_screen import LevelDosages, ProductScreen, needs_product_screen
 from interplay.ask.interaction.prospects import PValueCaps
-from interplay.ask.interaction.screen import screen_bars, screen_gains
-from interplay.ask.interaction.tests import best_of_each, tuple_tables
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.ask.interaction.screen import PSEUDOCOUNT, members_of
+from interplay.ask.interaction.target_tests import target_tests
+from interplay.ask.interaction.tests import SMALLEST_CAP, Bar, best_of_each
+from interplay.base.arrays import FloatArray, IntArray, TupleTiles
 from interplay.base.progress import ShowDone, part
 from interplay.data.codes.coded import CodedComparison
-from interplay.data.study.comparisons import Comparison
-from interplay.data.study.outcomes.targets import ScoreTarget, Target
-from interplay.infer.interaction.interaction_test import chi2_log_p
-from interplay.infer.interaction.table_tests import may_be_significant
-from interplay.infer.number_interaction.cell_moments import scored_numbers
+from interplay.data.study.outcomes.targets import Target
 from interplay.search.engines.base import Engine
 from interplay.search.engines.choice import EngineChoice
 from interplay.search.engines.routing import SearcherCounts, add_counts
 from interplay.search.engines.sinks import Screen
-from interplay.search.engines.tables import count_tables
 from interplay.search.plan import prepare_search
 from interplay.search.settings import SearchSettings
-
-#: A cap beyond which floating point has no numbers; logarithms of p-values go on.
-_SMALLEST_CAP = 1e-300
 
 
 class RankedTuples(NamedTuple):
@@ -77,7 +68,6 @@ class RelabeledScreen:
         coding: str = "levels",
     ) -> None:
         self._coded, self._settings, self._family = coded, settings, family
-        self._comparison, self._coder = coded.comparison, coded.coder
         self._search = prepare_search(
             coded,
             replace(settings, pseudocount=PSEUDOCOUNT),
@@ -86,13 +76,7 @@ class RelabeledScreen:
             require=family.require,
             kind=Screen.kind,
         )
-        self._omit_missing = omit_missing
-        tables = tuple_tables(coded, omit_missing=omit_missing, coding=coding)
-        self._numbers = [one for one in tables if isinstance(one, NumberTables)]
-        self._dosages: LevelDosages | None = None
-        if coding == "dosage" and needs_product_screen(coded):
-            self._dosages = LevelDosages.of(coded.coder, omit_missing=omit_missing)
-        self._has_gaps = coded.has_missing_level & omit_missing
+        self._tests = target_tests(coded, omit_missing=omit_missing, coding=coding)
         self._n_tests = family.n_tuples()
         self.n_tuples = self._search.n_tuples
         self.searched: SearcherCounts = {}
@@ -109,7 +93,7 @@ class RelabeledScreen:
         Screens go up to a cap, `begin` at first, and again with a wider one where they find too few.
         """
         usual = PValueCaps("none", 0.5, self._n_tests, None, n_wanted).first()
-        cap = max(min(begin, usual), _SMALLEST_CAP)
+        cap = max(min(begin, usual), SMALLEST_CAP)
         while True:
             found = self.up_to(outcome, cap, n_wanted=n_wanted, show=show)
             if len(found.tuples) >= n_wanted or cap >= 1:
@@ -123,7 +107,7 @@ class RelabeledScreen:
         n_each = self._settings.discretizations
         # Of several discretisations, one tuple may be among the smallest more than once.
         n_distinct = n_wanted if 1 in (n_each, n_wanted) else None
-        bar = _Bar(log(max(cap, _SMALLEST_CAP) / n_each) if cap < 1 else 0.0, n_distinct)
+        bar = Bar(log(max(cap, SMALLEST_CAP) / n_each) if cap < 1 else 0.0, n_distinct)
         rows, values, before = [np.empty((0, 1 + self._settings.dimensions), dtype=np.int64)], [np.empty(0)], 0.0
         for d in range(n_each):
             for tuples, log_p in self._screened(outcome, d, bar, show, before):
@@ -136,20 +120,13 @@ class RelabeledScreen:
         return self._search.loop.tiles_at(d)
 
     def _screened(
-        self, outcome: Target, d: int, bar: _Bar, show: ShowDone | None, before: float
+        self, outcome: Target, d: int, bar: Bar, show: ShowDone | None, before: float
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Yield the tuples of one discretisation that come up to the bar, and their p-values."""
-        comparison = replace(self._comparison, outcome=outcome)
-        has_stratum = comparison.strata is not None
+        has_stratum = self._coded.has_stratum
         planes = self._coded.relabeled_planes(d, outcome)
-        min_gain = screen_gains(
-            comparison, self._coder, self._settings.dimensions, bar.cap, omit_missing=self._omit_missing
-        )
-        products = None
-        if self._dosages is not None:
-            products = ProductScreen(planes, self._dosages, float(min_gain[-1]), has_stratum=has_stratum)
-            min_gain = np.full_like(min_gain, products.bar)
-        sink = Screen(min_gain)
+        ranker = self._tests.of_labels(outcome).ranker(d, planes, self._settings.dimensions, bar.cap)
+        sink = Screen(ranker.min_gain)
         chunks = self.engine.stream(
             planes,
             self._tiles(d),
@@ -162,78 +139,18 @@ class RelabeledScreen:
             add_counts(self.searched, chunk.searched)
             rows, tuples = sink.rows.tuples.astype(np.int64), members_of(sink.rows, has_stratum=has_stratum)
             inside = self._family.holds(tuples)
-            rows, tuples = rows[inside], tuples[inside]
-            if isinstance(outcome, ScoreTarget):
-                tuples = tuples if products is None else products.passing(tuples)
-                yield from self._reaching(tuples, self._log_p_of_numbers(outcome, d, tuples, bar), bar)
-            else:
-                yield from self._reaching(tuples, self._log_p_of_classes(comparison, planes, rows, tuples, bar), bar)
-        if products is not None and isinstance(outcome, ScoreTarget):
-            for found in products.of_curved(asked_for=self._family.asked_for, require=self._family.require):
-                pairs = found[self._family.holds(found)]
-                yield from self._reaching(pairs, self._log_p_of_numbers(outcome, d, pairs, bar), bar)
+            yield from self._reaching(ranker.log_p(rows[inside], tuples[inside], bar), bar)
+        for found in ranker.further(asked_for=self._family.asked_for, require=self._family.require):
+            yield from self._reaching(ranker.log_p(None, found[self._family.holds(found)], bar), bar)
 
     def _reaching(
-        self, tuples: IntArray, log_p_of: Iterator[tuple[IntArray, FloatArray]], bar: _Bar
+        self, found: Iterator[tuple[IntArray, FloatArray]], bar: Bar
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Yield the tuples that come up to the bar, and raise it by them."""
-        for places, log_p in log_p_of:
+        for tuples, log_p in found:
             kept = log_p <= bar.log_p
             bar.see(log_p[kept])
-            yield tuples[places[kept]], log_p[kept]
-
-    def _log_p_of_numbers(
-        self, outcome: ScoreTarget, d: int, tuples: IntArray, bar: _Bar
-    ) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Yield the places of tuples, and the p-values of F."""
-        if len(tuples):
-            numbers = scored_numbers(outcome, self._comparison.strata)
-            yield np.arange(len(tuples)), self._numbers[d].with_numbers(numbers).log_p(tuples, at_most=bar.log_p)
-
-    def _log_p_of_classes(
-        self, comparison: Comparison, planes: BitPlanes, rows: IntArray, tuples: IntArray, bar: _Bar
-    ) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Yield the places of tuples that may come up to the bar, and the p-values of χ²."""
-        has_stratum = comparison.strata is not None
-        for places, tables in self._tables(planes, rows, tuples):
-            if bar.cap < 1:
-                thresholds = screen_bars(comparison, self._coder, self._settings.dimensions, bar.cap)[0]
-                may_be = may_be_significant(tables, thresholds, strata=has_stratum)
-                places, tables = places[may_be], tables[may_be]
-            yield places, chi2_log_p(tables, strata=has_stratum)
-
-    def _tables(self, planes: BitPlanes, rows: IntArray, tuples: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
-        """Count tuples; samples that lack a value of a member are left out where that is asked for."""
-        for places, tables in count_tables(planes, rows):
-            if not self._has_gaps.any():
-                yield places, tables
-                continue
-            gaps = self._has_gaps[tuples[places]]
-            for pattern in np.unique(gaps, axis=0):
-                some = np.flatnonzero((gaps == pattern).all(axis=1))
-                first = tables.ndim - 1 - len(pattern)  # the axis of the first member
-                known = [slice(None)] * first + [slice(-1 if has_gap else None) for has_gap in pattern.tolist()]
-                yield places[some], np.ascontiguousarray(tables[some][tuple(known)])
-
-
-class _Bar:
-    """The p-value that a tuple must not exceed: lower with every `n_wanted` tuples that are better."""
-
-    def __init__(self, log_p: float, n_wanted: int | None) -> None:
-        self.log_p = log_p
-        self._n_wanted = n_wanted
-        self._best = np.empty(0)
-
-    @property
-    def cap(self) -> float:
-        return max(exp(self.log_p), _SMALLEST_CAP)
-
-    def see(self, log_p: FloatArray) -> None:
-        if self._n_wanted is None:
-            return
-        self._best = np.sort(np.concatenate([self._best, log_p]))[: self._n_wanted]
-        if len(self._best) == self._n_wanted:
-            self.log_p = min(self.log_p, float(self._best[-1]))
+            yield tuples[kept], log_p[kept]
 
 
 def _ranked(rows: IntArray, log_p: FloatArray, n_discretizations: int, n_wanted: int | None) -> RankedTuples:

@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from math import log
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.number_screen import (
-    MAX_LISTED,
-    PSEUDOCOUNT,
-    NumberSurvivors,
-    NumberTables,
-    ProductSurvivors,
-    check_listed,
-    members_of,
-    most_cells,
-    most_df,
-    number_screen_bars,
-)
-from interplay.ask.interaction.product_screen import needs_product_screen
-from interplay.ask.interaction.prospects import never_tested
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, places_of_each
-from interplay.base.checks import check_int, check_real
-from interplay.base.jobs import map_in_threads
+from interplay.base.arrays import BitPlanes, BoolArray, IntArray, TupleRows
+from interplay.base.checks import check_int
 from interplay.base.progress import Progress
 from interplay.data.codes.coded import CodedComparison
-from interplay.data.codes.coder import Coder
-from interplay.data.study.comparisons import Comparison
-from interplay.data.study.outcomes.targets import ScoreTarget
-from interplay.infer.interaction.interaction_test import g2_thresholds
-from interplay.infer.interaction.table_tests import may_be_significant
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.choice import EngineChoice, count_tuples
 from interplay.search.engines.routing import SearcherCounts, summed_counts
 from interplay.search.engines.sinks import Screen
-from interplay.search.engines.tables import TupleTables, count_tables
 from interplay.search.loop import Shard
 from interplay.search.plan import prepare_search
 from interplay.search.settings import SearchSettings
@@ -52,6 +31,11 @@ _MAX_DF = 100_000
 
 #: Tuples that a thread counts at a time.
 _COUNTED_AT_ONCE = 1 << 15
+
+
+#: What engines add to counts while they screen: as little as their bounds can do with. Without pseudocounts an empty
+#: cell would make these divide by zero.
+PSEUDOCOUNT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,21 +107,17 @@ def screen_tuples(
     coded: CodedComparison,
     settings: SearchSettings,
     choice: EngineChoice,
+    survivors: Survivors,
     *,
-    max_p: float,
-    thresholds: FloatArray | None = None,
-    tables: Sequence[TupleTables] | Sequence[NumberTables] | None = None,
-    omit_missing: bool = False,
     asked_for: BoolArray | None = None,
     require: str = "any",
     shard: Shard | None = None,
     checkpoint: Checkpoint | None = None,
     name: str = "screen",
     progress: Progress = None,
-    max_listed: int = MAX_LISTED,
     is_needed: bool = True,
 ) -> ScreenedTuples:
-    """Look at every tuple; return those whose interaction may have a p-value of at most `max_p`.
+    """Look at every tuple; return those whose interaction may be significant.
 
     Parameters
     ----------
@@ -146,24 +126,14 @@ def screen_tuples(
         Their pseudocount is not used: the test is of plain counts.
     choice : EngineChoice
         Of an engine that can screen.
-    max_p : float
-        No tuple is missing whose p-value by `interaction_test` is at most this.
-    thresholds : (max_df + 1,) float64, optional
-        Of classes: the G² that a tuple needs, by degrees of freedom, in place of what follows from `max_p`. Tuples are
-        then kept however few samples they have: a site knows only its part of them.
-    tables : list of TupleTables or NumberTables, optional
-        Those that tuples are tested with, of each discretisation; tables of counts keep those of the tuples that are
-        listed. An outcome of numbers needs them.
-    omit_missing : bool
-        Whether these tables leave missing values out, which engines count as a level.
+    survivors : Survivors
+        Keeps tuples: of `TargetTests.survivors`, no tuple is missing whose p-value is at most the one asked for.
     asked_for, require
         As in `make_tuple_tiles`.
     shard : Shard, optional
         Screen only this part of the tuples.
     checkpoint : Checkpoint, optional
         Where to keep the state, under `name`; it must be held (`Checkpoint.keeping`).
-    max_listed : int
-        More tuples are refused.
     is_needed : bool
         Where no tuple can be tested: false for an empty list without a search.
 
@@ -173,18 +143,7 @@ def screen_tuples(
         On Ctrl-C; ``.partial`` are the tuples listed so far.
     """
     check_int("dimensions", settings.dimensions, low=2)
-    max_p = check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
     comparison = coded.comparison
-    most = check_int("max_listed", max_listed, low=1)
-    survivors: Survivors | NumberSurvivors | ProductSurvivors
-    if thresholds is None:
-        survivors = _survivors(
-            coded, settings.dimensions, max_p, tables, most, choice.n_threads, omit_missing=omit_missing
-        )
-    else:
-        survivors = _survivors_above(
-            coded, settings.dimensions, thresholds, tables, most, choice.n_threads, omit_missing=omit_missing
-        )
     search = prepare_search(
         coded,
         replace(settings, pseudocount=PSEUDOCOUNT),
@@ -219,195 +178,76 @@ def screen_tuples(
     try:
         search.run(progress, keep=survivors)
         rows = loop.listed
-        if isinstance(survivors, ProductSurvivors):
-            try:
-                rows = _with_curved(survivors, rows, range(settings.discretizations), asked_for, require, shard)
-            except KeyboardInterrupt as interrupt:
-                loop.stop(interrupt)
+        try:
+            rows = _with_further(survivors, rows, range(settings.discretizations), asked_for, require, shard)
+        except KeyboardInterrupt as interrupt:
+            loop.stop(interrupt)
     except SearchInterrupted as interrupt:
         partial_list = listed(interrupt.partial)
         raise SearchInterrupted(partial_list, interrupt.done, interrupt.kept_in, interrupt.not_kept) from None
     return listed(rows)
 
 
-def _with_curved(
-    survivors: ProductSurvivors,
+def _with_further(
+    survivors: Survivors,
     rows: IntArray,
     discretizations: Iterable[int],
     asked_for: BoolArray | None,
     require: str,
     shard: Shard | None,
 ) -> IntArray:
-    """Add the pairs of curved variables to the pairs of an engine, (n, 3): discretisation and members."""
+    """Add tuples that engines do not list to those that they do, (n, 1 + k): discretisation and members."""
+    more = [rows]
     for d in discretizations:
-        for pairs in survivors.of_curved(d, asked_for=asked_for, require=require, shard=shard):
-            rows = np.concatenate([rows, np.column_stack([np.full(len(pairs), d), pairs])])
-            survivors.check(len(rows))
+        for tuples in survivors.further(d, asked_for=asked_for, require=require, shard=shard):
+            more.append(np.column_stack([np.full(len(tuples), d), tuples]))
+            survivors.check(sum(map(len, more)))
+    if len(more) == 1:
+        return rows
+    rows = np.concatenate(more)
     return rows[np.lexsort(rows.T[::-1])]
 
 
-def _survivors(
-    coded: CodedComparison,
-    dimensions: int,
-    max_p: float,
-    tables: Sequence[TupleTables] | Sequence[NumberTables] | None,
-    max_listed: int,
-    n_threads: int,
-    *,
-    omit_missing: bool,
-) -> Survivors | NumberSurvivors | ProductSurvivors:
-    """Return who keeps the tuples of a screen, by the kind of the outcome."""
-    comparison, coder = coded.comparison, coded.coder
-    min_gain = screen_gains(comparison, coder, dimensions, max_p, omit_missing=omit_missing)
-    if isinstance(comparison.outcome, ScoreTarget):
-        of_numbers = [one for one in tables or () if isinstance(one, NumberTables)]
-        tested = NumberSurvivors(of_numbers, max_p, min_gain, max_listed, n_threads)
-        if tested.are_products and needs_product_screen(coded):
-            return ProductSurvivors(tested, coded, omit_missing=omit_missing)
-        return tested
-    thresholds, _ = screen_bars(comparison, coder, dimensions, max_p)
-    of_counts = None if tables is None else [one for one in tables if isinstance(one, TupleTables)]
-    return Survivors(thresholds, min_gain, max_listed, of_counts, comparison.table.n_samples, n_threads)
+class Survivors(ABC):
+    """Keeps those tuples of a screen that may be significant; `max_listed`: more are refused."""
 
-
-def _survivors_above(
-    coded: CodedComparison,
-    dimensions: int,
-    thresholds: FloatArray,
-    tables: Sequence[TupleTables] | Sequence[NumberTables] | None,
-    max_listed: int,
-    n_threads: int,
-    *,
-    omit_missing: bool,
-) -> Survivors:
-    """Return who keeps the tuples of classes whose G² may reach the thresholds."""
-    comparison = coded.comparison
-    asked = thresholds.copy()
-    if omit_missing:
-        # Engines count missing values as a level: G² there is no smaller, at more degrees of freedom.
-        asked[1:] = thresholds[1:].min()
-    n_cells = most_cells(np.maximum(coded.coder.n_levels, 2), 1, dimensions)
-    min_gain = _least_gains(asked, class_sizes=comparison.classes.sizes, n_cells=n_cells)
-    of_counts = None if tables is None else [one for one in tables if isinstance(one, TupleTables)]
-    return Survivors(thresholds, min_gain, max_listed, of_counts, sys.maxsize, n_threads)
-
-
-@dataclass(frozen=True, eq=False)
-class Survivors:
-    """Keeps the tuples of a screen whose interaction may be significant.
-
-    Engines list by the gains of the members. What is left is counted again, and kept if Kirkwood's bound reaches the
-    threshold of the fewest degrees of freedom that its counts allow: a function of the counts of one tuple, so that the
-    list does not depend on engines, tiles or shards.
-
-    Attributes
-    ----------
-    thresholds : (max_df + 1,) float64
-        The G² that a tuple needs, by degrees of freedom.
-    min_gain : (max_df + 1,) float64
-        What engines ask of every member, see `Screen`.
-    max_listed : int
-        More tuples are refused.
-    tables : list of TupleTables, optional
-        As in `screen_tuples`.
-    n_samples : int
-        With `tables`: tuples that never have enough samples to be tested are not counted.
-    n_threads : int
-    """
-
-    thresholds: FloatArray
-    min_gain: FloatArray
     max_listed: int
-    tables: Sequence[TupleTables] | None = None
-    n_samples: int = 0
-    n_threads: int = 1
 
+    @abstractmethod
     def sink(self, d: int) -> Screen:
-        return Screen(self.min_gain)
+        """Return the sink of a search in one discretisation, with what engines ask of the members of a tuple."""
 
+    @abstractmethod
     def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
         """Return the tuples of an engine that may be significant, members without the stratum."""
-        found, tuples = rows.tuples.astype(np.int64), members_of(rows, has_stratum=has_stratum)
-        if self.thresholds[1:].max() <= 0:
-            return tuples
-        if self.tables is not None:
-            testable = ~never_tested(self.tables[d], tuples, self.n_samples)
-            found, tuples = found[testable], tuples[testable]
-        size = max(1, min(_COUNTED_AT_ONCE, -(-len(found) // self.n_threads)))
 
-        def kept_of(begin: int) -> IntArray:
-            some = slice(begin, begin + size)
-            return self._kept_some(planes, found[some], tuples[some], d, has_stratum=has_stratum)
-
-        parts = map_in_threads(kept_of, range(0, len(found), size), self.n_threads)
-        return np.concatenate([tuples[:0], *parts])
-
-    def _kept_some(self, planes: BitPlanes, rows: IntArray, tuples: IntArray, d: int, *, has_stratum: bool) -> IntArray:
-        of_tests = None if self.tables is None else self.tables[d]
-        may_be = np.zeros(len(tuples), dtype=bool)
-        for places, counts in count_tables(planes, rows):
-            if of_tests is None:
-                may_be[places] = may_be_significant(counts, self.thresholds, strata=has_stratum)
-                continue
-            for of_shape in places_of_each(of_tests.shapes(tuples[places])):
-                some = places[of_shape]
-                tested = of_tests.without_missing(tuples[some], counts[of_shape])
-                may_be[some] = may_be_significant(tested, self.thresholds, strata=has_stratum)
-                of_tests.keep(tuples[some[may_be[some]]], tested[may_be[some]])
-        return tuples[may_be]
+    def further(self, d: int, *, asked_for: BoolArray | None, require: str, shard: Shard | None) -> Iterator[IntArray]:
+        """Yield tuples that engines do not list, and that may be significant."""
+        return iter(())
 
     def check(self, n_kept: int) -> None:
         check_listed(n_kept, self.max_listed)
 
 
-def screen_gains(
-    comparison: Comparison, coder: Coder, dimensions: int, max_p: float, *, omit_missing: bool
-) -> FloatArray:
-    """Return the gain in bits that engines ask of every member for p ≤ `max_p`, by degrees of freedom.
-
-    With `omit_missing`, tests leave missing values out, which engines count as a level.
-    """
-    if isinstance(comparison.outcome, ScoreTarget):
-        return number_screen_bars(comparison, coder, dimensions, max_p, omit_missing=omit_missing)
-    cap = cap_beside_gaps(max_p, comparison, coder, dimensions) if omit_missing else max_p
-    return screen_bars(comparison, coder, dimensions, cap)[1]
+def members_of(rows: TupleRows, *, has_stratum: bool) -> IntArray:
+    """Return the tuples of an engine, members without the stratum."""
+    found = rows.tuples.astype(np.int64)
+    return found[:, 1:] - 1 if has_stratum else found
 
 
-def screen_bars(comparison: Comparison, coder: Coder, dimensions: int, max_p: float) -> tuple[FloatArray, FloatArray]:
-    """Return what a tuple needs for p ≤ `max_p`, by degrees of freedom: G², and the gain of every member in bits."""
-    n_levels = np.maximum(coder.n_levels, 2)
-    n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
-    max_df = most_df(n_levels, comparison.classes.n_classes, n_strata, dimensions)
-    thresholds = g2_thresholds(max_p, min(max_df, _MAX_DF))
-    n_cells = most_cells(n_levels, n_strata, dimensions)
-    return thresholds, _least_gains(thresholds, class_sizes=comparison.classes.sizes, n_cells=n_cells)
+def most_df(n_levels: IntArray, n_classes: int, n_strata: int, dimensions: int) -> int:
+    """Return the most degrees of freedom that a tuple can have."""
+    return max(1, n_strata * (n_classes - 1) * prod(int(c) - 1 for c in np.sort(n_levels)[-dimensions:]))
 
 
-def cap_beside_gaps(cap: float, comparison: Comparison, coder: Coder, dimensions: int) -> float:
-    """Return the cap of a screen that counts missing values as a level, where the tests leave them out.
-
-    G² of the samples without gaps is never larger than that of all, but its p-value is at fewer degrees of freedom.
-    """
-    from scipy.special import chdtrc
-
-    if not coder.has_missing_level.any():
-        return cap
-    n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
-    df = most_df(np.maximum(coder.n_levels, 2), comparison.classes.n_classes, n_strata, dimensions)
-    return float(min(1.0, max(cap, chdtrc(df, g2_thresholds(cap, 1)[1]))))
+def most_cells(n_levels: IntArray, n_strata: int, dimensions: int) -> float:
+    """Return the most cells that a tuple can have."""
+    return n_strata * float(np.prod(np.sort(n_levels)[-dimensions:].astype(float)))
 
 
-def _least_gains(thresholds: FloatArray, *, class_sizes: IntArray, n_cells: float) -> FloatArray:
-    """Return what every member of a tuple gains at least, in bits times samples, where G² reaches the thresholds.
-
-    G² is at most 2 ln 2 times the smallest gain from plain counts. Engines add pseudocounts δ_q, in proportion to the
-    class sizes N_q. In a cell of n samples, n_q of class q, they lower the information about the classes, and by at
-    most Σ_q δ_q (1/s_q + ln(1 + N_q/δ_q)) nats, s_q = N_q/N: with r = (n_q + δ)/(n s_q + δ), which lies between
-    δ/(N_q + δ) and 1/s_q, the derivative of that by δ is r − 1 − ln r. So a gain, the information of the tuple less
-    that of a part of it, falls by no more than this times the cells that have samples.
-    """
-    sizes = class_sizes.astype(np.float64)
-    delta = PSEUDOCOUNT * sizes / sizes.min()
-    of_cell = float((delta * (sizes.sum() / sizes + 1 + np.log1p(sizes / delta))).sum())
-    lost = of_cell * min(n_cells, float(sizes.sum()))
-    return np.asarray((thresholds * (1 - _ROUNDING) / 2 - lost) / log(2))
+def check_listed(n_kept: int, max_listed: int) -> None:
+    """Refuse a list that is too long."""
+    if n_kept > max_listed:
+        raise ValueError(
+            f"more than {max_listed} tuples may be significant at max_p: lower max_p, or look at fewer variables"
+        )

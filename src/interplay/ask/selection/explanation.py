@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from interplay.ask.interaction.tests import Tables, kept_counts, tuple_tables
+from interplay.ask.interaction.target_tests import TargetTests, kept_counts, target_tests
 from interplay.ask.selection.best_order import make_best_order
 from interplay.ask.selection.best_tuples import explain
 from interplay.ask.selection.cautions import find_cautions, warn_of_cautions
@@ -51,14 +51,14 @@ def explained(found: Selection, data: SearchedSelection, progress: Progress = Fa
         involved = _involved(found, numbers)
         searched = data.coded.of(comparison, involved)
         coded = searched if comparison.shown is comparison else data.coded.of(comparison.shown, involved)
-        tables = tuple_tables(coded) if len(involved) else []
-        tested = tables
+        tests = target_tests(coded)
+        tested = tests
         if len(involved) and task.settings.omits_missing and coded.has_missing_level.any():
-            tested = tuple_tables(coded, omit_missing=True)
+            tested = target_tests(coded, omit_missing=True)
         for run in numbers:
             told = part(progress, len(runs) / len(found.runs), 1 / len(found.runs))
             runs.append(_explained_run(found, run, data, searched, coded, tested, told))
-            cells = list(_best_counts(found, run, coded, tables))
+            cells = list(_best_counts(found, run, tests))
             counted += cells
             curves += _survival_curves(task.study.outcome, coded, cells)
     cautions = find_cautions(
@@ -101,12 +101,12 @@ def _explained_run(
     data: SearchedSelection,
     searched: CodedComparison,
     coded: CodedComparison,
-    tables: Tables,
+    tests: TargetTests,
     progress: Progress,
 ) -> Run:
     """Add the tuples that explain relevant variables, their tests, and how their members were cut.
 
-    `searched` has the outcome that was searched, `coded` and `tables` the one that is shown and tested.
+    `searched` has the outcome that was searched, `coded` and `tests` the one that is shown and tested.
     """
     run, task, comparison = found.runs[number], data.task, coded.comparison
     settings = task.settings.of_dimension(run.dimensions)
@@ -119,7 +119,7 @@ def _explained_run(
     shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
     shown += [] if explanations is None else [explanations.tuples]
     n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
-    tested = make_selected_tests(coded, tables, settings, np.concatenate(shown), n_families, progress=progress)
+    tested = make_selected_tests(coded, tests, settings, np.concatenate(shown), n_families, progress=progress)
     outcome: OutcomeCuts | None
     if not comparison.outcome.labels or (task.study.y is not None and len(task.comparisons) == 1):
         outcome = outcome_cuts(task.study.y, comparison.outcome)
@@ -137,7 +137,7 @@ def _cuts_of_gains(found: Selection, number: int, coded: CodedComparison) -> tup
     return tuple(variable_cuts(coded.coder, u) for u in sorted(members))
 
 
-def _best_counts(found: Selection, number: int, coded: CodedComparison, tables: Tables) -> Iterator[TupleCounts]:
+def _best_counts(found: Selection, number: int, tests: TargetTests) -> Iterator[TupleCounts]:
     """Yield the tables of the best tuples of the first variables that show most clearly in a run."""
     variables = found.ranked[:MAX_KEPT]
     variables = variables[found.best_run[variables] == number]
@@ -148,7 +148,7 @@ def _best_counts(found: Selection, number: int, coded: CodedComparison, tables: 
     rows = np.column_stack([run.gains.discretization[variables], found.best_tuples(variables, run.dimensions)])
     rows = np.unique(rows, axis=0)
     tuples = (members[members >= 0] for members in rows[:, 1:])
-    yield from kept_counts(coded.coder, tables, tuples, rows[:, 0].tolist(), run=number)
+    yield from kept_counts(tests, tuples, rows[:, 0].tolist(), run=number)
 
 
 def _survival_curves(outcome: Outcome, coded: CodedComparison, counted: list[TupleCounts]) -> Iterator[SurvivalCurves]:

@@ -14,7 +14,8 @@ import numpy as np
 from interplay.ask.interaction.beside_smooth import beside_smooth
 from interplay.ask.interaction.in_model import in_model
 from interplay.ask.interaction.prospects import PValueCaps, listed_method
-from interplay.ask.interaction.tests import Tables, best_discretizations, make_tuple_tests
+from interplay.ask.interaction.target_tests import TargetTests
+from interplay.ask.interaction.tests import Asked, best_discretizations
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.progress import Progress, part
@@ -43,7 +44,7 @@ def n_tests_of(n_vars: int, dimensions: int, n_families: int) -> int:
 
 def make_selected_tests(
     coded: CodedComparison,
-    tables: Tables,
+    tests: TargetTests,
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
@@ -54,7 +55,7 @@ def make_selected_tests(
 
     Parameters
     ----------
-    tables : list of TupleTables or NumberTables
+    tests : TargetTests
         One for each discretisation.
     tuples : (n, k) int64
         Those of the most significant variables first; the same may be there more than once, and ones that are not all
@@ -69,7 +70,7 @@ def make_selected_tests(
     sizes = range(2, settings.dimensions + 1)
     share = 1 / max(len(sizes), 1)
     return tuple(
-        _tests_of_size(coded, tables, settings, _parts(known, size), n_families, part(progress, place * share, share))
+        _tests_of_size(coded, tests, settings, _parts(known, size), n_families, part(progress, place * share, share))
         for place, size in enumerate(sizes)
     )
 
@@ -82,7 +83,7 @@ def _parts(tuples: IntArray, size: int) -> IntArray:
 
 def _tests_of_size(
     coded: CodedComparison,
-    tables: Tables,
+    tests: TargetTests,
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
@@ -101,14 +102,12 @@ def _tests_of_size(
     caps = PValueCaps(
         listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_families), None, None
     )
-    tested: TupleTests = make_tuple_tests(
-        tables,
-        [chosen] * settings.discretizations,
-        max_p=1.0,
+    asked = Asked(
         bootstrap_below=caps.significant_up_to() if comparison.model is None else 0.0,
         seed=settings.random_state,
         of_each=comparison.model is not None,
     )
+    tested = tests.tested([chosen] * settings.discretizations, asked)
     if comparison.model is not None:
         options: dict[str, Any] = {"omit_missing": settings.omits_missing, "n_threads": coded.coder.n_jobs}
         tested = in_model(tested, coded, **options, progress=part(progress, 0.0, _SHARE_OF_MODELS))

@@ -109,7 +109,20 @@ class TupleTables:
                 if self._kept.setdefault(tuple(members), table) is table:
                     self._n_kept += table.size
 
-    def without_missing(self, tuples: IntArray, tables: IntArray) -> IntArray:
+    def counted_in(
+        self, planes: BitPlanes, rows: IntArray, tuples: IntArray, *, at_most: int | None = None
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield tables of one shape, counted in these planes, with their places in `tuples`.
+
+        `rows` are those of the planes, a stratum first; a level of missing values that tables leave out is left out.
+        """
+        for places, tables in count_tables(planes, rows, at_most=at_most):
+            # Of variables with equal levels some may have a level for missing values, which tables leave out.
+            for of_shape in places_of_each(self.shapes(tuples[places])):
+                some = places[of_shape]
+                yield some, self._without_missing(tuples[some], tables[of_shape])
+
+    def _without_missing(self, tuples: IntArray, tables: IntArray) -> IntArray:
         """Leave the omitted levels of tuples of one shape out of tables that have them."""
         levels = self._n_levels[tuples[0]].tolist()
         if list(tables.shape[-1 - len(levels) : -1]) == levels:
@@ -123,9 +136,6 @@ class TupleTables:
         rows = np.searchsorted(variables, chosen)
         if self.has_strata:
             rows = np.column_stack([np.zeros(len(rows), dtype=np.int64), rows + 1])
-        for some, tables in count_tables(self._planes_of(variables), rows, at_most=at_most):
-            # Of variables with equal levels some may have a level for missing values, which tables leave out.
-            for of_shape in places_of_each(self.shapes(chosen[some])):
-                of_tables = self.without_missing(chosen[some[of_shape]], tables[of_shape])
-                self.keep(chosen[some[of_shape]], of_tables)
-                yield places[some[of_shape]], of_tables
+        for some, tables in self.counted_in(self._planes_of(variables), rows, chosen, at_most=at_most):
+            self.keep(chosen[some], tables)
+            yield places[some], tables

@@ -1,9 +1,8 @@
-"""A comparison of numbers → what a screen asks of tuples, and which of them it keeps.
+"""A comparison of numbers → what a screen asks of tuples, which of them it keeps, and their tests by sums in cells.
 
-Tuples → the cell of each sample → tests of their interactions about an outcome of numbers.
-
-What `TupleTables` of counts is for classes: one object for each discretisation, which the screen, the tests and the
-pictures of a search share.
+Tuples → the cell of each sample → tests of their interactions about an outcome of numbers. `NumberTables` is what
+`TupleTables` of counts is for classes: one object for each discretisation, which the screen, the tests and the pictures
+of a search share.
 """
 
 from __future__ import annotations
@@ -11,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import prod
 
 import numpy as np
 
-from interplay.ask.interaction.product_screen import LevelDosages, ProductScreen
+from interplay.ask.interaction.product_screen import LevelDosages, ProductScreen, needs_product_screen
+from interplay.ask.interaction.screen import PSEUDOCOUNT, Survivors, members_of, most_cells, most_df
+from interplay.ask.interaction.tests import ROUNDING, Asked, Bar, best_of_each
 from interplay.base.arrays import BitPlanes, BoolArray, CodeArray, FloatArray, IntArray, TupleRows, places_of_each
 from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison
@@ -24,10 +25,9 @@ from interplay.data.codes.coder import Coder
 from interplay.data.codes.cuts import variable_cuts
 from interplay.data.codes.search_scores import lost_share, search_scores
 from interplay.data.codes.tuple_counts import TupleCounts, number_counts
-from interplay.data.study.comparisons import Comparison
-from interplay.data.study.outcomes.targets import ScoreTarget
+from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.infer.interaction.tuple_tests import TupleTests
-from interplay.infer.number_interaction.cell_moments import ScoredNumbers
+from interplay.infer.number_interaction.cell_moments import ScoredNumbers, scored_numbers
 from interplay.infer.number_interaction.number_tests import log_p_below, number_tests
 from interplay.infer.number_interaction.product_tables import number_bars
 from interplay.search.engines.sinks import Screen
@@ -37,27 +37,122 @@ from interplay.search.loop import Shard
 _ROUNDING = 1e-6
 
 
-def number_screen_bars(
-    comparison: Comparison, coder: Coder, dimensions: int, max_p: float, *, omit_missing: bool
-) -> FloatArray:
-    """Return the gain that every member of a tuple needs for p ≤ `max_p`, by degrees of freedom, in bits × samples."""
-    outcome = comparison.outcome
-    assert isinstance(outcome, ScoreTarget)
-    z = outcome.scores
-    n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
-    omitted = 0.0
-    if omit_missing and coder.has_missing_level.any():
-        omitted = _omitted_squares(coder, (z - z.mean()) ** 2 / z.var(), dimensions)
-    n_levels = np.maximum(coder.n_levels, 2)
-    return number_bars(
-        max_p,
-        n_samples=len(z),
-        max_df=min(most_df(n_levels, 2, n_strata, dimensions), 1),
-        n_cells=most_cells(n_levels, n_strata, dimensions),
-        lost_share=lost_share(z, search_scores(outcome).scores.astype(np.float64)),
-        pseudocount=PSEUDOCOUNT,
-        omitted_squares=omitted,
-    )
+class NumberTests:
+    """Tests of tuples for scores, as `TargetTests` has them; arguments as in `target_tests`."""
+
+    def __init__(
+        self,
+        coded: CodedComparison,
+        target: ScoreTarget,
+        *,
+        omit_missing: bool = False,
+        coding: str = "levels",
+        like: NumberTests | None = None,
+    ) -> None:
+        self._coded, self._coder, self._target, self._like = coded, coded.coder, target, like
+        self._omits, self._coding, self._strata = omit_missing, coding, coded.comparison.strata
+
+    @cached_property
+    def tables(self) -> list[NumberTables]:
+        """The cells of tuples, and the outcome in them, one object for each discretisation."""
+        numbers = scored_numbers(self._target, self._strata)
+        if self._like is not None:
+            return [one.with_numbers(numbers) for one in self._like.tables]
+        return [
+            NumberTables(self._coded, d, numbers, omit_missing=self._omits, coding=self._coding)
+            for d in range(self._coder.discretizations)
+        ]
+
+    def of_labels(self, target: Target) -> NumberTests:
+        assert isinstance(target, ScoreTarget)
+        return NumberTests(self._coded, target, omit_missing=self._omits, coding=self._coding, like=self)
+
+    def gains(self, dimensions: int, max_p: float) -> FloatArray:
+        z, coder = self._target.scores, self._coder
+        n_strata = 1 if self._strata is None else self._strata.n_strata
+        omitted = 0.0
+        if self._omits and coder.has_missing_level.any():
+            omitted = _omitted_squares(coder, (z - z.mean()) ** 2 / z.var(), dimensions)
+        n_levels = np.maximum(coder.n_levels, 2)
+        return number_bars(
+            max_p,
+            n_samples=len(z),
+            max_df=min(most_df(n_levels, 2, n_strata, dimensions), 1),
+            n_cells=most_cells(n_levels, n_strata, dimensions),
+            lost_share=lost_share(z, search_scores(self._target).scores.astype(np.float64)),
+            pseudocount=PSEUDOCOUNT,
+            omitted_squares=omitted,
+        )
+
+    def survivors(self, dimensions: int, max_p: float, *, max_listed: int, n_threads: int) -> Survivors:
+        tested = NumberSurvivors(self.tables, max_p, self.gains(dimensions, max_p), max_listed, n_threads)
+        return tested if self._level_dosages is None else ProductSurvivors(tested, self._coded, self._level_dosages)
+
+    def ranker(self, d: int, planes: BitPlanes, dimensions: int, max_p: float) -> NumberRanker:
+        gains, products = self.gains(dimensions, max_p), None
+        if self._level_dosages is not None:
+            has_stratum = self._strata is not None
+            products = ProductScreen(planes, self._level_dosages, float(gains[-1]), has_stratum=has_stratum)
+            gains = np.full_like(gains, products.bar)
+        return NumberRanker(self.tables[d], gains, products)
+
+    def log_p(self, d: int, tuples: IntArray) -> FloatArray:
+        return self.tables[d].log_p(tuples)
+
+    def tested(self, tuples: Sequence[IntArray], asked: Asked) -> TupleTests:
+        tables = self.tables
+        more = math.log(len(tables))
+        bar = math.log(asked.max_p) + ROUNDING - more if asked.max_p < 1 else 0.0
+        rows = np.concatenate([np.column_stack([np.full(len(some), d), some]) for d, some in enumerate(tuples)])
+        in_each = [
+            one.log_p(some, at_most=bar, n_threads=asked.n_threads) for one, some in zip(tables, tuples, strict=True)
+        ]
+        log_p = np.concatenate(in_each)
+        log_p = np.minimum(log_p + more, 0.0)
+        best = np.arange(len(rows)) if asked.of_each else best_of_each(rows, log_p)
+        rows, log_p = rows[best], log_p[best]
+        order = np.argsort(log_p, kind="stable")
+        order = order[log_p[order] <= math.log(asked.max_p) + ROUNDING]
+        if asked.n_wanted is not None and asked.n_wanted < len(
+            order
+        ):  # equal ones, as those of p = 1, are ordered by F
+            order = order[log_p[order] <= log_p[order[asked.n_wanted - 1]] + ROUNDING]
+        if asked.tell is not None:
+            asked.tell(len(best))
+        parts = [TupleTests.none("numbers", tuples[0].shape[1])]
+        for d, one in enumerate(tables):
+            chosen = rows[order[rows[order, 0] == d], 1:]
+            parts += [tested.multiplied(more) for _, tested in one.tested(chosen)]
+        return TupleTests.joined(parts).by_p_value()
+
+    def counts_of(self, members: IntArray, d: int, *, run: int = 0) -> TupleCounts | None:
+        return self.tables[d].counts_of(members, run=run)
+
+    def is_sparse(self, levels: list[int], *, least: bool) -> bool:
+        return self._coder.table.n_samples < self._fewest(levels, least=least)
+
+    def sparse_in_words(self, levels: list[int]) -> str:
+        return (
+            f"have {prod(levels)} cells, and there are {self._coder.table.n_samples} samples: cells of fewer than "
+            f"{self._target.fewest_in_cell} samples are left out of the tests, and tuples without enough others get "
+            "p = 1; lower divisions or dimensions, or merge levels"
+        )
+
+    def _fewest(self, levels: list[int], *, least: bool) -> int:
+        """Return the samples without which no tuple can be tested, or without which cells of some are left out."""
+        if self._coding == "dosage":
+            return int(2 ** len(levels) + 1)  # one more than the parameters
+        # Two levels of each member are the smallest table with an interaction.
+        return int(self._target.fewest_in_cell * (2 ** len(levels) if least else prod(levels)))
+
+    @cached_property
+    def _level_dosages(self) -> LevelDosages | None:
+        """What the levels of variables stand for, where products of dosages have a screen of their own."""
+        if self._like is not None:
+            return self._like._level_dosages
+        if self._coding != "dosage" or not needs_product_screen(self._coded):
+            return None
+        return LevelDosages.of(self._coder, omit_missing=self._omits)
 
 
 def _omitted_squares(coder: Coder, squares: FloatArray, dimensions: int) -> float:
@@ -76,14 +171,26 @@ def _omitted_squares(coder: Coder, squares: FloatArray, dimensions: int) -> floa
     return float(np.sort(np.concatenate(blocks))[-dimensions:].sum())
 
 
-def members_of(rows: TupleRows, *, has_stratum: bool) -> IntArray:
-    """Return the tuples of an engine, members without the stratum."""
-    found = rows.tuples.astype(np.int64)
-    return found[:, 1:] - 1 if has_stratum else found
+@dataclass(frozen=True, eq=False)
+class NumberRanker:
+    """p-values of F of the tuples of one screen, as `Ranker` has them."""
+
+    tables: NumberTables
+    min_gain: FloatArray
+    products: ProductScreen | None
+
+    def log_p(self, rows: IntArray | None, tuples: IntArray, bar: Bar) -> Iterator[tuple[IntArray, FloatArray]]:
+        if rows is not None and self.products is not None:
+            tuples = self.products.passing(tuples)
+        if len(tuples):
+            yield tuples, self.tables.log_p(tuples, at_most=bar.log_p)
+
+    def further(self, *, asked_for: BoolArray | None, require: str) -> Iterator[IntArray]:
+        return iter(()) if self.products is None else self.products.of_curved(asked_for=asked_for, require=require)
 
 
 @dataclass(frozen=True, eq=False)
-class NumberSurvivors:
+class NumberSurvivors(Survivors):
     """Keeps the tuples of a screen with p ≤ `max_p`: their test itself, of the scores and not of their integers.
 
     Attributes
@@ -104,11 +211,6 @@ class NumberSurvivors:
     max_listed: int
     n_threads: int = 1
 
-    @property
-    def are_products(self) -> bool:
-        """Whether products of dosages are tested."""
-        return any(one.coding == "dosage" for one in self.tables)
-
     def sink(self, d: int) -> Screen:
         return Screen(self.min_gain)
 
@@ -123,11 +225,8 @@ class NumberSurvivors:
         bar = math.log(self.max_p) + _ROUNDING
         return tuples[self.tables[d].log_p(tuples, at_most=bar, n_threads=self.n_threads) <= bar]
 
-    def check(self, n_kept: int) -> None:
-        check_listed(n_kept, self.max_listed)
 
-
-class ProductSurvivors:
+class ProductSurvivors(Survivors):
     """Keeps the pairs of a screen whose products of dosages have p ≤ `max_p`, where levels are more than two.
 
     Parameters
@@ -135,13 +234,12 @@ class ProductSurvivors:
     tested : NumberSurvivors
         Tests pairs.
     coded : CodedComparison
-    omit_missing : bool
-        Whether tests leave missing values out, which engines count as a level.
+    levels : LevelDosages
     """
 
-    def __init__(self, tested: NumberSurvivors, coded: CodedComparison, *, omit_missing: bool) -> None:
-        self._tested, self._coded = tested, coded
-        self._levels = LevelDosages.of(coded.coder, omit_missing=omit_missing)
+    def __init__(self, tested: NumberSurvivors, coded: CodedComparison, levels: LevelDosages) -> None:
+        self._tested, self._coded, self._levels = tested, coded, levels
+        self.max_listed = tested.max_listed
         # Screens hold the planes of a discretisation.
         self._screen_of = lru_cache(maxsize=1)(self._make_screen)
 
@@ -152,15 +250,10 @@ class ProductSurvivors:
         """Return the pairs of an engine that are significant at `max_p`, but for those of curved variables."""
         return self._tested.significant(self._screen_of(d).passing(members_of(rows, has_stratum=has_stratum)), d)
 
-    def of_curved(
-        self, d: int, *, asked_for: BoolArray | None, require: str, shard: Shard | None
-    ) -> Iterator[IntArray]:
+    def further(self, d: int, *, asked_for: BoolArray | None, require: str, shard: Shard | None) -> Iterator[IntArray]:
         """Yield the pairs of curved variables that are significant at `max_p`."""
         for pairs in self._screen_of(d).of_curved(asked_for=asked_for, require=require, shard=shard):
             yield self._tested.significant(pairs, d)
-
-    def check(self, n_kept: int) -> None:
-        self._tested.check(n_kept)
 
     def _make_screen(self, d: int) -> ProductScreen:
         return ProductScreen(
@@ -328,29 +421,3 @@ class NumberTables:
 
     def _dosages_of_variable(self, variable: int) -> FloatArray:
         return variable_cuts(self._coded.coder, variable).dosages()
-
-
-#: What engines add to counts while they screen: as little as their bounds can do with. Without pseudocounts an empty
-#: cell would make these divide by zero.
-PSEUDOCOUNT = 1e-6
-
-#: Tuples that one screen may list.
-MAX_LISTED = 20_000_000
-
-
-def most_df(n_levels: IntArray, n_classes: int, n_strata: int, dimensions: int) -> int:
-    """Return the most degrees of freedom that a tuple can have."""
-    return max(1, n_strata * (n_classes - 1) * prod(int(c) - 1 for c in np.sort(n_levels)[-dimensions:]))
-
-
-def most_cells(n_levels: IntArray, n_strata: int, dimensions: int) -> float:
-    """Return the most cells that a tuple can have."""
-    return n_strata * float(np.prod(np.sort(n_levels)[-dimensions:].astype(float)))
-
-
-def check_listed(n_kept: int, max_listed: int) -> None:
-    """Refuse a list that is too long."""
-    if n_kept > max_listed:
-        raise ValueError(
-            f"more than {max_listed} tuples may be significant at max_p: lower max_p, or look at fewer variables"
-        )
