@@ -13,8 +13,7 @@ import interplay
 from interplay.base.arrays import scaled_columns
 from interplay.data.study.table import as_table
 from interplay.genetics import polygenic_offsets, principal_components, relatives
-from interplay.populations.polygenic import _folds
-from interplay.populations.ridge import _fitted, fold_predictions, penalties, slope_of
+from interplay.populations.polygenic import _fitted, _folds, fold_predictions, penalties, slope_of
 from interplay.populations.variants import pruned_variants
 
 

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import interplay
 from interplay import InteractionFeatures
-from interplay.ask.estimators.cell_values import PRIOR
+from interplay.ask.estimators.tuple_features import PRIOR
 
 WARNINGS_OF_CHECKS = (
     "ignore:y has . of . classes with fewer than 2 samples",

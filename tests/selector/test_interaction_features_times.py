@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import interplay
 from interplay import InteractionFeatures
-from interplay.ask.estimators.cell_values import PRIOR
+from interplay.ask.estimators.tuple_features import PRIOR
 from interplay.data.models.cox import fit_cox
 
 

@@ -5,6 +5,5 @@
     variants.py     a table of genotypes → variants that are hardly correlated, and blocks of them, standardised
     components.py   principal_components(): the directions in which populations differ, as covariates
     kinship.py      relatives(): pairs of related samples, families, and what to do
-    ridge.py        ridge regression in two levels, cross-fitted in folds
-    polygenic.py    polygenic_offsets(): what all variants predict, without each chromosome
+    polygenic.py    polygenic_offsets(): what all variants predict, without each chromosome (ridge regressions)
 """

@@ -13,9 +13,8 @@
     transposed.py     text files with a variable in each row, GCT files → samples by variables
     spreadsheet.py    xlsx, xls, ods            → pandas DataFrame
     statistical.py    sav, dta, sas7bdat        → pandas DataFrame
-    written_numbers.py  text columns of a file  → numbers, dates or labels, with warnings
+    written_numbers.py  text columns of a file  → numbers, dates or labels, with warnings; the argument `na_values`
     text_column.py    texts of one column       → numbers, dates or labels, by a format that fits all values
-    na_values.py      texts and numbers that stand for missing values, as the user says
     parquet.py        parquet                   → Table        (public as `interplay.parquet`); feather → pyarrow table
     genotypes/        PLINK bed and pgen        → Table        (public as `interplay.genetics`)
     single_cell.py    AnnData, MuData and 10x Genomics → tables of cells by genes

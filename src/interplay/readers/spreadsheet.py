@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.base.checks import check_choice, needing, reading, warn
 from interplay.base.checks import shown as shown_value
-from interplay.readers.na_values import NaValues
 from interplay.readers.target_column import check_names_apart, checked_names, unread_columns
-from interplay.readers.written_numbers import WrittenNumbers
+from interplay.readers.written_numbers import NaValues, WrittenNumbers
 
 if TYPE_CHECKING:
     import pandas as pd

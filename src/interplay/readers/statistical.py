@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.base.checks import needing, reading, shown, warn
 from interplay.data.study.table import LABELS
-from interplay.readers.na_values import NaValues
 from interplay.readers.target_column import unread_columns
-from interplay.readers.written_numbers import WrittenNumbers, first_listed
+from interplay.readers.written_numbers import NaValues, WrittenNumbers, first_listed
 
 if TYPE_CHECKING:
     import pandas as pd

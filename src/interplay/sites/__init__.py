@@ -3,8 +3,7 @@
 ::
 
     combine.py                results of studies    → Combined: `combine`, its arguments
-    combined_interactions.py  tuples of studies     → fixed effects, heterogeneity, sums of χ²
-    combined_variables.py     variables of studies  → Fisher's p-values; heterogeneity of effects
+    combined_tables.py        tuples, variables     → fixed effects, heterogeneity, sums of χ²; Fisher's p-values
 
     make_plan.py              a table, or definitions of columns → SitePlan    `plan_sites`
     plan.py                   SitePlan: sites, columns, classes, settings ↔ a text file

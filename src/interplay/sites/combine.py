@@ -13,8 +13,7 @@ from interplay.show.results.combined import Combined
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.saved import load
 from interplay.show.results.selection import Selection
-from interplay.sites.combined_interactions import combined_interactions
-from interplay.sites.combined_variables import combined_variables
+from interplay.sites.combined_tables import combined_interactions, combined_variables
 
 
 def combine(
@@ -100,7 +99,8 @@ def combine(
             high_open=True,
         ),
     }
-    return combined_interactions(read, names, settings) if is_listed else combined_variables(read, names, settings)
+    combined = combined_interactions if is_listed else combined_variables
+    return combined(read, names, settings, [_record(one) for one in read])
 
 
 def _names(given: Sequence[Any], studies: Sequence[str] | None) -> list[str]:
@@ -117,6 +117,17 @@ def _names(given: Sequence[Any], studies: Sequence[str] | None) -> list[str]:
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"studies has {shown(twice[0])} twice: rename one")
     return names
+
+
+def _record(one: Any) -> dict[str, Any]:
+    """Return what the combination notes of a result."""
+    return {
+        "n_samples": int(one.provenance["n_samples"]),
+        "data_fingerprint": one.provenance.get("data_fingerprint"),
+        "n_tests": one.n_tests if isinstance(one, Interactions) else len(one.names),
+        "is_replication": isinstance(one, Interactions) and one.first is not None,
+        "versions": dict(one.provenance.get("versions", {})),
+    }
 
 
 def _check_samples(read: Sequence[Any], names: Sequence[str]) -> None:

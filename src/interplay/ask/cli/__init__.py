@@ -3,17 +3,16 @@
 ::
 
     commands.py           the group of all commands, and how one is run
-    run.py, interactions.py, power.py, merge.py, report.py, demo.py, info.py, bench.py, completion.py   one command each
-    combine.py, site.py   one command each, for several studies and for sites that keep their tables
-    options.py            options of `select`; data_options.py: of files; times.py: of times; outputs.py: of results;
+    run.py, interactions.py, power.py, demo.py, info.py, bench.py   one command each
+    saved.py              commands on saved results: merge, combine, report
+    site.py               commands for sites that keep their tables
+    options.py            options of `select`; data_options.py: of files, times, populations; outputs.py: of results;
                           config.py: TOML files
-    population_options.py  --pcs and --loco auto, by functions of `interplay.genetics`
     plink_words.py        options as PLINK calls them → ours
     help_groups.py        the usual options with --help, all of them in groups with --help-all
     expected_work.py      the time and memory that --dry-run prints; pilot_call.py: a call that is made to time it
-    errors.py             exceptions → one line and an exit code
+    errors.py             exceptions → one line and an exit code; one problem of a file → all of its problems
     words.py              messages about arguments → messages about options
-    all_problems.py       one problem of a file → all of its problems
 
 Nothing large is imported here: until `main` runs, Ctrl-C ends in Python's own traceback.
 """

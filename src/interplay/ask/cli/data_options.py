@@ -1,7 +1,9 @@
-"""Options on how to read a file, for every command that reads one."""
+"""Options for the file of data, for times, and for populations and relatives."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
@@ -9,6 +11,8 @@ from typing import Any
 import click
 
 from interplay.ask.cli.options import option
+from interplay.data.study.named_columns import without_named
+from interplay.data.study.table import as_table
 from interplay.readers.file_formats import FORMATS
 from interplay.readers.genotypes.choice import MULTIALLELIC_CHOICES, SEX_CHROMOSOME_CHOICES
 from interplay.readers.target_column import MISSING_TARGET_CHOICES
@@ -130,3 +134,84 @@ def files_in_words() -> str:
         rows = zip_longest(wrap(" ".join(known.endings), 17), wrap(known.in_words, 60), fillvalue="")
         lines += [f"  {endings:17}  {words}".rstrip() for endings, words in rows]
     return "\n".join([*lines, "Results replace existing files. Each is written as a whole, after the search.", "", ""])
+
+
+TIME_OPTIONS = (
+    option("--time", metavar="COLUMN", help="Instead of --target: the time to an event or to censoring."),
+    option(
+        "--event",
+        metavar="COLUMN[=VALUE]",
+        help="With --time: 1 if the event was observed, 0 if the time is censored; or the VALUE of the column that is "
+        "the event, as in status=2.",
+    ),
+)
+
+
+def check_times(target: str | None, time: str | None, event: str | None) -> None:
+    """Refuse one of the options without the other, and a target beside them."""
+    if (time is None) != (event is None):
+        raise click.UsageError(
+            "--time and --event belong together: give both, the time and whether the event was observed"
+        )
+    if time is not None and target is not None:
+        raise click.UsageError("--target does not go with --time and --event: the time is the outcome")
+
+
+PCS_OPTION = option(
+    "--pcs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Genotypes: the answer is given N principal components, which stand for populations.",
+)
+
+LOCO_OPTION = option(
+    "--loco",
+    metavar="auto|FILE",
+    help="Instead of --offset: what all variants but those of one chromosome predict, for relatives and a polygenic "
+    "background: computed (auto), or a .loco file of REGENIE. A tuple is tested beside the prediction without the "
+    "chromosomes of its members.",
+)
+
+#: The companions that commands use. No floor imports them: they stand on all floors, and are imported when asked for.
+_COMPANIONS = {"genetics": "interplay.genetics"}
+
+
+def names_of_components(n: int | None) -> list[str]:
+    """Return the names that `--pcs` adds to the covariates."""
+    return [f"PC{i + 1}" for i in range(n or 0)]
+
+
+def with_components(X: Any, n: int | None, arguments: Mapping[str, Any], others: Sequence[Any] = ()) -> Any:
+    """Return a table with principal components of its variables as properties of the samples.
+
+    - `n`: number of components; None for none.
+    - `arguments`: of the search: columns that they name are no variants.
+    - `others`: more names of such columns.
+    """
+    if n is None:
+        return X
+    table = as_table(X)
+    if n > (most := max(table.n_samples // 3, 1)):
+        raise click.UsageError(f"--pcs {n} is too many for {table.n_samples} samples: give at most {most}")
+    wanted = names_of_components(n)
+    if taken := [name for name in wanted if name in table.names or name in table.sample_columns]:
+        raise click.UsageError(
+            f"--pcs: the file has a column {taken[0]} already: give --covariate {taken[0]} in place of --pcs, or "
+            f"--drop {taken[0]}"
+        )
+    one = ("strata", "groups", "order", "offset", "entry")
+    named = [arguments[name] for name in one] + list(arguments["covariates"] or []) + list(others)
+    given = {str(place): name for place, name in enumerate(named) if isinstance(name, str) and name not in wanted}
+    variants = without_named(table, **given)[0] if given else table
+    found = import_module(_COMPANIONS["genetics"]).principal_components(variants, n)
+    table.sample_columns = {**table.sample_columns, **{name: found[name].to_numpy() for name in wanted}}
+    return table
+
+
+def loco_offset(loco: str, X: Any, y: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return predictions without each chromosome: computed where `loco` is "auto", else those of a file."""
+    genetics = import_module(_COMPANIONS["genetics"])
+    if loco != "auto":
+        return genetics.read_loco(loco)
+    shared = ("covariates", "strata", "entry", "decision", "positions", "progress")
+    return genetics.polygenic_offsets(X, y, **{name: arguments[name] for name in shared if name in arguments})

@@ -7,29 +7,33 @@ from typing import Any
 
 import click
 
-from interplay.ask.cli.all_problems import accepting, all_problems_at_once, check_interaction_data
 from interplay.ask.cli.data_options import (
     DATA_OPTIONS,
+    LOCO_OPTION,
+    PCS_OPTION,
+    TIME_OPTIONS,
     TRAIT_OPTION,
+    check_times,
     files_in_words,
     input_files,
+    loco_offset,
+    names_of_components,
     take_data_arguments,
     take_traits,
     to_record,
     with_all_covariates,
+    with_components,
 )
-from interplay.ask.cli.errors import EXIT_CODES, stopped_between_traits
+from interplay.ask.cli.errors import (
+    EXIT_CODES,
+    accepting,
+    all_problems_at_once,
+    check_interaction_data,
+    stopped_between_traits,
+)
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, option, select_arguments
 from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
-from interplay.ask.cli.population_options import (
-    LOCO_OPTION,
-    PCS_OPTION,
-    loco_offset,
-    names_of_components,
-    with_components,
-)
-from interplay.ask.cli.times import TIME_OPTIONS, check_times
 from interplay.ask.interaction.coding import CODING_CHOICES
 from interplay.data.codes.coder import MISSING_CHOICES
 from interplay.infer.linkage import DEFAULT_R2

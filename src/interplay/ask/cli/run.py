@@ -7,23 +7,32 @@ from typing import Any
 
 import click
 
-from interplay.ask.cli.all_problems import accepting, all_problems_at_once, check_selection_data
 from interplay.ask.cli.data_options import (
     DATA_OPTIONS,
+    PCS_OPTION,
+    TIME_OPTIONS,
     TRAIT_OPTION,
+    check_times,
     files_in_words,
     input_files,
+    names_of_components,
     take_data_arguments,
     take_traits,
     to_record,
     with_all_covariates,
+    with_components,
 )
-from interplay.ask.cli.errors import EXIT_CODES, StoppedAfterSearchError, stopped_between_traits
+from interplay.ask.cli.errors import (
+    EXIT_CODES,
+    StoppedAfterSearchError,
+    accepting,
+    all_problems_at_once,
+    check_selection_data,
+    stopped_between_traits,
+)
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, select_arguments
 from interplay.ask.cli.outputs import BEST_OPTION, CLUMP_OPTION, SEARCH_OPTIONS, Outputs
-from interplay.ask.cli.population_options import PCS_OPTION, names_of_components, with_components
-from interplay.ask.cli.times import TIME_OPTIONS, check_times
 from interplay.readers.data_file import read_data
 
 

@@ -4,10 +4,8 @@
 
     selector.py               MDFSSelector: the variables that `select` finds
     interaction_features.py   InteractionFeatures: X and features of the tuples that `interactions` finds
-    tuple_features.py         tuples of a result → their features in any samples: cells, values, products
-    cell_values.py            outcome of samples in cells → log odds, means, log hazards, also out of fold
-    fit_samples.py            outcome, strata, covariates … of fit() → arguments of select() or interactions()
-    input.py                  X of fit() and transform() → a checked table; parameters that all share
+    tuple_features.py         tuples of a result → their features in any samples: cells, values (out of fold), products
+    fit_samples.py            X, outcome, strata … of fit() → a checked table, and arguments of select(), interactions()
     kept.py                   Selection → variables that are kept, and the reasons for leaving out the others
     callbacks.py              scikit-learn's callbacks, where the installed version has them
 """

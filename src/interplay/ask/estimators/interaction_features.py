@@ -12,18 +12,29 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from interplay.ask.estimators.cell_values import Target, cell_values, make_target, out_of_fold
-from interplay.ask.estimators.fit_samples import FIT_ARGUMENTS, FitSamples, checked_fit, fit_samples
-from interplay.ask.estimators.input import (
+from interplay.ask.estimators.fit_samples import (
+    FIT_ARGUMENTS,
     SHARED_CONSTRAINTS,
+    FitSamples,
     checked_array,
+    checked_fit,
     checked_table,
     collected,
+    fit_samples,
     is_frame,
     refuse_few_variables,
     tags_of_input,
 )
-from interplay.ask.estimators.tuple_features import ENCODINGS, TupleFeatures, cells_of, tuple_features
+from interplay.ask.estimators.tuple_features import (
+    ENCODINGS,
+    Target,
+    TupleFeatures,
+    cell_values,
+    cells_of,
+    make_target,
+    out_of_fold,
+    tuple_features,
+)
 from interplay.ask.interaction.call import interactions
 from interplay.ask.interaction.coding import CODING_CHOICES
 from interplay.ask.selection.call import select

@@ -15,11 +15,13 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from interplay.ask.estimators.callbacks import CallbackSupport, fit_tasks, with_callbacks
-from interplay.ask.estimators.fit_samples import FIT_ARGUMENTS, checked_fit, fit_samples
-from interplay.ask.estimators.input import (
+from interplay.ask.estimators.fit_samples import (
+    FIT_ARGUMENTS,
     SHARED_CONSTRAINTS,
+    checked_fit,
     checked_table,
     collected,
+    fit_samples,
     refuse_few_variables,
     tags_of_input,
     with_own_types,

@@ -19,9 +19,8 @@ from interplay.data.codes.coder import MISSING_CHOICES
 from interplay.data.codes.survey import forced_kinds
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.design import is_by_chromosome
-from interplay.data.study.sample_split import split_samples
 from interplay.data.study.study import Study, make_study
-from interplay.data.study.subsets import ColumnSubset
+from interplay.data.study.subsets import ColumnSubset, split_samples
 from interplay.data.study.table import Table
 from interplay.data.study.table_checks import warn_of_identifiers
 from interplay.infer.permutations.exchangeability import check_reach

@@ -9,8 +9,8 @@ import numpy as np
 
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int, check_real, shown
-from interplay.data.study.sample_split import split_samples
 from interplay.data.study.study import Study
+from interplay.data.study.subsets import split_samples
 from interplay.show.results.replication import replicate_in
 from interplay.show.results.selection import Selection
 from interplay.show.results.variable_replication import replicate_in_study

@@ -7,7 +7,7 @@
     anndata_table.py     AnnData              → Table
     columns.py           one column           → numbers, or numbers of levels
     number_texts.py      texts                → are they numbers with slips among them?
-    subsets.py           Table                → some of its variables, or some of its samples, as a Table
+    subsets.py           Table                → some variables, or samples; samples to search in, and to test in
     named_columns.py     names of columns     → their values, and the table without them; labels in one order?
     outcomes/            y                    → the outcome: classes, numbers, times
     rank_thresholds.py   number of samples    → the ranks at which a column is cut
@@ -18,7 +18,6 @@
     clustered_samples.py a warning where samples look as if they belonged together
     comparisons.py       outcome              → Comparisons: all classes at once, each pair, each against the rest
     positions.py         .bim, tables, lists  → Positions        where variables lie
-    sample_split.py      classes, strata      → samples to search in, and to test in
     fingerprint.py       table and outcome    → a hash by which checkpoints, shards and results know each other
 
 A new kind of outcome is added here (outcomes/, study.py) and read by codes, statistics and results.

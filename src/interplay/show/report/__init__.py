@@ -4,12 +4,11 @@
 
     page.py               content + words  → the page: template, style and scripts of the folder page/
     content.py            Selection        → the numbers that tables and pictures show
-    words.py              Selection        → headline and summary; study_words.py: on groups, covariates, times;
-    methods.py            Selection        → a methods paragraph for a paper; search_words.py: words of both
+    words.py              Selection        → headline and summary
+    methods.py            Selection        → a methods paragraph for a paper; study_words.py: words of both
     interaction_page.py   Interactions     → the page; its sentences are in interaction_words.py
     interaction_words.py      and, with notes, in results/interaction_summary.py
-    about.py              provenance       → outcome, file, samples, date; the call that repeats the run
-    numbers.py            numbers and names as the report writes them
+    about.py              provenance       → outcome, file, samples, date; call that repeats the run; numbers, names
 
 Pictures are drawn by the scripts, in the browser.
 """

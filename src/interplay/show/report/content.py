@@ -22,8 +22,7 @@ from interplay.show.plots.gains import contrast_places, minus_log10, p_histogram
 from interplay.show.plots.pairs import group_spans, order_in_groups, spring_layout, synergy_network
 from interplay.show.plots.style import are_ordered
 from interplay.show.plots.variants import genome_places, qq_places, shown_places, tests_per_allele
-from interplay.show.report.about import target_of
-from interplay.show.report.numbers import numbers, short
+from interplay.show.report.about import numbers, short, target_of
 from interplay.show.report.words import verdict_sentence
 from interplay.show.results.shown_variables import cell_of, effect_in_words, size_beside, works_with
 

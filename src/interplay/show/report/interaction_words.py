@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.base.text import printable, tuples_in_words
 from interplay.infer.tagging import EFFECT_BELOW, EXPLAINED, HOLDS, LEFT_BELOW
-from interplay.show.report.numbers import p_text
+from interplay.show.report.about import p_text
 
 if TYPE_CHECKING:
     from interplay.data.codes.tuple_counts import TupleCounts

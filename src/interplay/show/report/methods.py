@@ -14,9 +14,8 @@ from interplay.infer.effects.estimate import (
 )
 from interplay.infer.likelihood_fit import LIKELIHOOD_FITS
 from interplay.show.report import study_words
-from interplay.show.report.about import date_of, file_of
-from interplay.show.report.numbers import counted, short
-from interplay.show.report.search_words import (
+from interplay.show.report.about import counted, date_of, file_of, short
+from interplay.show.report.study_words import (
     ADJUSTMENTS,
     capitalised,
     filled,

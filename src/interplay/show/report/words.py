@@ -12,8 +12,8 @@ import numpy as np
 from interplay.infer.null_fit import note_on_sparse_tuples
 from interplay.infer.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED, Verdict
 from interplay.show.report import study_words
-from interplay.show.report.numbers import counted, p_text, short
-from interplay.show.report.search_words import (
+from interplay.show.report.about import counted, p_text, short
+from interplay.show.report.study_words import (
     ADJUSTMENTS,
     capitalised,
     filled,

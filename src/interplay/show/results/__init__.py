@@ -28,6 +28,5 @@
     smooth_replication.py      significant tuples there, tested again beside smooth effects of cut numbers
     provenance.py              when, by which engine and versions a result was made; of shards, summed
     summary_words.py           parts of a summary that both share: samples, classes, strata, cuts, table
-    saved.py                   Selection, Interactions or Combined ↔ one file
-    loaded.py                  content of a file → whether it is a consistent result
+    saved.py                   Selection, Interactions or Combined ↔ one file, with checks that it is consistent
 """
