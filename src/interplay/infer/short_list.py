@@ -20,7 +20,7 @@ ranks, of labels Cramér's V. Each is between 0 and 1 and does not depend on the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple
 
@@ -121,7 +121,7 @@ def choose_short_list(
     *,
     level: float,
     beside: Beside | None = None,
-    alternatives: Mapping[int, Sequence[Unit]] | None = None,
+    alternatives: Callable[[int], Sequence[Unit]] = lambda _: (),
     strata: IntArray | None = None,
     always: FloatArray | None = None,
 ) -> list[Listed]:
@@ -139,7 +139,7 @@ def choose_short_list(
     beside : callable, optional
         From the members of a tuple and the chosen variables, columns that the tuple is tested given as well: those of
         its members, and of tuples of chosen variables that say the same.
-    alternatives : mapping, optional
+    alternatives : callable, optional
         By the number of a variable, others that are redundant with it: when it is chosen, the one of them all that says
         most given the chosen ones takes its place.
     strata : (n_samples,) int64, optional
@@ -163,9 +163,14 @@ def choose_short_list(
     def centred(units: Sequence[Unit]) -> list[Unit]:
         return [unit.changed(lambda rows: centred_within(rows, codes)) for unit in units]
 
+    kept: dict[int, tuple[FloatArray, FloatArray]] = {}  # by the arrays themselves, which must stay
+
     def centred_beside(members: tuple[int, ...], variables: Sequence[int]) -> FloatArray:
         assert beside is not None
-        return centred_within(beside(members, variables), codes)
+        rows = beside(members, variables)
+        if id(rows) not in kept:
+            kept[id(rows)] = rows, centred_within(rows, codes)
+        return kept[id(rows)][1]
 
     study = _Study(
         targets=centred_within(targets, codes),
@@ -178,9 +183,8 @@ def choose_short_list(
     share = level / 2 if tuples else level
     n_tuples = sum(math.comb(len(singles), size) for size in {len(unit.members) for unit in tuples})
     bars = [math.log(share / max(n, 1)) for n in (len(singles), max(n_tuples, len(tuples)))]
-    others = {v: centred(some) for v, some in (alternatives or {}).items()}
-    chosen = study.forward([], centred(singles), bars[0], others)
-    chosen = study.forward(chosen, centred(tuples), bars[1], {})
+    chosen = study.forward([], centred(singles), bars[0], lambda v: centred(alternatives(v)))
+    chosen = study.forward(chosen, centred(tuples), bars[1])
     return study.pruned(chosen, *bars)
 
 
@@ -206,19 +210,23 @@ class _Study:
     most_given: int
 
     def forward(
-        self, chosen: list[Unit], left: list[Unit], bar: float, alternatives: Mapping[int, Sequence[Unit]]
+        self,
+        chosen: list[Unit],
+        left: list[Unit],
+        bar: float,
+        alternatives: Callable[[int], Sequence[Unit]] = lambda _: (),
     ) -> list[Unit]:
         """Add units while ln p of the best one is below the bar."""
-        chosen, left = list(chosen), list(left)
-        while left and sum(len(unit.columns) for unit in chosen) < self.most:
-            log_p = self.log_p_of(left, chosen)
+        given, left = _Given(self, chosen), list(left)
+        while left and sum(len(unit.columns) for unit in given.chosen) < self.most:
+            log_p = given.log_p_of(left)
             best = int(np.argmin(log_p))
             if not log_p[best] < bar:
                 break
             unit = left.pop(best)
-            same = [unit, *alternatives.get(unit.members[0], ())]
-            chosen.append(same[int(np.argmin(self.log_p_of(same, chosen)))] if len(same) > 1 else unit)
-        return chosen
+            same = [unit, *alternatives(unit.members[0])]
+            given.add([same[int(np.argmin(given.log_p_of(same)))] if len(same) > 1 else unit])
+        return given.chosen
 
     def pruned(self, chosen: list[Unit], bar_of_single: float, bar_of_tuple: float) -> list[Listed]:
         """Drop units, the least significant first, until ln p of each given all others is below its bar.
@@ -258,24 +266,9 @@ class _Study:
             study = replace(self, targets=targets, always=always)
             chosen = [unit.changed(lambda _: next(coordinates)) for unit in chosen]
         study = replace(study, beside=None if self.beside is None else lambda members, _: near[members])
-        return [study.log_p_of([unit], _without(chosen, place))[0] for place, unit in enumerate(chosen)]
+        return [_Given(study, _without(chosen, place)).log_p_of([unit])[0] for place, unit in enumerate(chosen)]
 
-    def log_p_of(self, units: list[Unit], chosen: list[Unit]) -> list[float]:
-        """Return ln p of units given others, and, of tuples, given the columns beside them."""
-        basis = orthonormal(self._given(chosen))
-        targets = orthonormal(beyond(self.targets, basis))
-        variables = _variables_of(chosen)
-        found = []
-        for unit in units:
-            if len(unit.members) == 1 or self.beside is None:
-                found.append(self._log_p(unit, basis, targets))
-                continue
-            more = orthonormal(beyond(self.beside(unit.members, variables), basis))
-            wider = np.vstack([basis, more])
-            found.append(self._log_p(unit, wider, orthonormal(beyond(targets, more))))
-        return found
-
-    def _given(self, chosen: list[Unit]) -> FloatArray:
+    def rows_given(self, chosen: list[Unit]) -> list[FloatArray]:
         """Return the columns of chosen units, and further ones while there is room."""
         columns = [self.always, *(unit.columns for unit in chosen)]
         room = self.most_given - sum(map(len, columns))
@@ -283,11 +276,69 @@ class _Study:
             if unit.further is not None and len(unit.further) <= room:
                 columns.append(unit.further)
                 room -= len(unit.further)
-        return np.vstack(columns)
+        return columns
 
-    def _log_p(self, unit: Unit, basis: FloatArray, targets: FloatArray) -> float:
-        added = orthonormal(beyond(unit.columns, basis))
-        return pillai_log_p(targets @ added.T, self.n_free - len(basis))
+
+class _Left(NamedTuple):
+    """What the first `n_known` rows of a basis leave of some rows, whose squares were `before`."""
+
+    rows: FloatArray
+    before: FloatArray
+    left: FloatArray
+    n_known: int
+
+
+class _Given:
+    """Chosen units as an orthonormal basis that grows, and what it leaves of the units that are tested.
+
+    A unit that is added changes what is left of the others by its own rows only: no step starts anew.
+    """
+
+    def __init__(self, study: _Study, chosen: list[Unit]) -> None:
+        self._study, self.chosen = study, list[Unit]()
+        self._forget()
+        self.add(chosen)
+
+    def _forget(self) -> None:
+        self._basis, self._inside = np.empty((0, self._study.targets.shape[1])), list[FloatArray]()
+        self._left: dict[int, _Left] = {}
+
+    def add(self, units: list[Unit]) -> None:
+        self.chosen += units
+        rows = self._study.rows_given(self.chosen)
+        numbers = {id(each) for each in rows}
+        if any(id(each) not in numbers for each in self._inside):  # further columns that have no room any more
+            self._forget()
+        known = {id(each) for each in self._inside}
+        new = np.vstack([np.empty((0, self._basis.shape[1])), *(each for each in rows if id(each) not in known)])
+        # Once more, since rows that are nearly inside come out of the first pass orthogonal to 1e-4 only.
+        for _ in range(2 if len(self._basis) else 1):
+            new = orthonormal(beyond(new, self._basis, nothing=_DEPENDENT))
+        self._basis, self._inside = np.vstack([self._basis, new]), rows
+
+    def log_p_of(self, units: list[Unit]) -> list[float]:
+        """Return ln p of units given the chosen ones, and, of tuples, given the columns beside them."""
+        targets = orthonormal(self._beyond(self._study.targets))
+        variables = _variables_of(self.chosen)
+        n_free = self._study.n_free - len(self._basis)
+        found = []
+        for unit in units:
+            left = self._beyond(unit.columns)
+            if len(unit.members) == 1 or self._study.beside is None:
+                found.append(pillai_log_p(targets @ orthonormal(left).T, n_free))
+                continue
+            more = orthonormal(self._beyond(self._study.beside(unit.members, variables)))
+            before = (unit.columns**2).sum(axis=1)
+            products = orthonormal(beyond(targets, more)) @ orthonormal(beyond(left, more, before)).T
+            found.append(pillai_log_p(products, n_free - len(more)))
+        return found
+
+    def _beyond(self, rows: FloatArray) -> FloatArray:
+        known = self._left.get(id(rows)) or _Left(rows, (rows**2).sum(axis=1), rows, 0)
+        if known.n_known < len(self._basis) or known.left is rows:
+            left = beyond(known.left, self._basis[known.n_known :], known.before)
+            known = self._left[id(rows)] = known._replace(left=left, n_known=len(self._basis))
+        return known.left
 
 
 def _without(units: list[Unit], place: int) -> list[Unit]:
@@ -321,11 +372,16 @@ def pillai_log_p(products: FloatArray, n_free: int) -> float:
     return float(log_beta_cdf(1 - share, s * (n_free - larger) / 2, s * larger / 2))
 
 
-def beyond(rows: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return rows less their projection; rows that the basis determines become 0."""
+def beyond(
+    rows: FloatArray, basis: FloatArray, before: FloatArray | None = None, nothing: float = _NOTHING_LEFT
+) -> FloatArray:
+    """Return rows less their projection; rows that the basis determines become 0.
+
+    These are left with less than the share `nothing` of their squares, or of the squares they had `before`.
+    """
     left = rows - (rows @ basis.T) @ basis
-    squares, before = (left**2).sum(axis=1), (rows**2).sum(axis=1)
-    left[squares <= _NOTHING_LEFT * np.maximum(before, 1e-300)] = 0.0
+    before = (rows**2).sum(axis=1) if before is None else before
+    left[(left**2).sum(axis=1) <= nothing * np.maximum(before, 1e-300)] = 0.0
     return np.asarray(left)
 
 
@@ -340,6 +396,9 @@ def orthonormal(rows: FloatArray) -> FloatArray:
     # Eigenvectors of the products of rows: an eighth of the time of an SVD. Once more, since rows that are nearly sums
     # of others come out of the first pass orthogonal to 1e-4 only.
     for _ in range(2):
+        if len(kept) == 1:
+            kept = kept / np.sqrt(kept @ kept.T)
+            continue
         sizes, directions = np.linalg.eigh(kept @ kept.T)
         is_kept = sizes > _DEPENDENT * sizes[-1]
         kept = (directions[:, is_kept].T @ kept) / np.sqrt(sizes[is_kept])[:, np.newaxis]

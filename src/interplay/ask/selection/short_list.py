@@ -51,10 +51,9 @@ def make_short_list(found: Selection, data: SearchedSelection) -> ShortList:
             _targets(study),
             level=data.task.settings.level,
             beside=columns.beside,
-            alternatives={
-                v: columns.units_of(found.ranked[(representative == v) & (found.ranked != v)][:_MAX_ALTERNATIVES])
-                for v in candidates
-            },
+            alternatives=lambda v: columns.units_of(
+                found.ranked[(representative == v) & (found.ranked != v)][:_MAX_ALTERNATIVES]
+            ),
             strata=None if study.strata is None else study.strata.codes,
             always=None if study.model is None else study.model.design.known.T,
         )

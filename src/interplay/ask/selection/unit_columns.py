@@ -44,6 +44,7 @@ class UnitColumns:
         self._found, self._table, self._covariates = found, table, covariates
         self._kept: dict[int, FloatArray] = {}
         self._bases: dict[int, FloatArray] = {}
+        self._beside: dict[tuple[tuple[int, ...], tuple[int, ...]], FloatArray] = {}
 
     def units_of(self, variables: Iterable[int]) -> list[Unit]:
         """Return the variables as units, those with too many levels left out."""
@@ -114,13 +115,16 @@ class UnitColumns:
         covariate that resembles it most. An interaction of causes, or of a cause and a covariate, would else list
         copies of them.
         """
-        own = [self.of_variable(v) for v in members]
         others = [*chosen, *range(self._table.n_vars, self._table.n_vars + len(self._covariates))]
         replaced = tuple(v if v in chosen else self._most_similar(v, others) for v in members) if others else members
         # Two members may resemble the same variable, whose own columns are given.
-        if replaced == members or len(set(replaced)) < len(replaced):
-            return np.vstack(own)
-        return np.vstack([*own, self._finer_cells(replaced)])
+        if len(set(replaced)) < len(replaced):
+            replaced = members
+        if (members, replaced) not in self._beside:
+            own = [self.of_variable(v) for v in members]
+            finer = [] if replaced == members else [self._finer_cells(replaced)]
+            self._beside[members, replaced] = np.vstack([*own, *finer])
+        return self._beside[members, replaced]
 
     def _most_similar(self, v: int, others: Sequence[int]) -> int:
         products = [self._basis(v) @ self._basis(other).T for other in others]
