@@ -11,9 +11,10 @@ from scipy import stats
 import interplay
 from interplay.ask.selection.dimensions import resolve_dimensions
 from interplay.data.codes.rank_scores import mid_rank_scores
+from interplay.infer import product_maxima as maxima_module
 from interplay.infer.arms import combined_log_p, learned_weights, weighted_arms
 from interplay.infer.arms import tests_of as weights_of
-from interplay.infer.product_maxima import int_scores, product_maxima
+from interplay.infer.product_maxima import int_normal_scores, int_scores, number_products, product_maxima
 from one_call_problem import N_SAMPLES, N_VARS, found_in_mixed_effects, mixed_effects
 
 
@@ -152,6 +153,40 @@ def test_columns_of_many_ties_take_no_part_in_products():
     )
     assert np.isnan(found.statistic).tolist() == [False, True, True, False, True]
     assert (found.partner >= 0).tolist() == kept.tolist()
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 4])
+def test_tiles_that_are_left_out_hold_no_maximum(monkeypatch, n_classes: int):
+    """Of the tiles read in single precision, the few read exactly give the bits of all: with ties, and columns of 0."""
+    rng = np.random.default_rng(n_classes)
+    n, p = 150, 400
+    values = rng.normal(size=(p + 60, n))
+    values[3], values[200], values[9] = values[7], values[7], np.round(values[9])
+    ranks = mid_rank_scores(values)
+    ranks[5] = 0
+    y = values[0] * values[1] + rng.normal(size=n)
+    read = []
+    exactly = maxima_module._strongest
+    monkeypatch.setattr(maxima_module, "_strongest", lambda *args: read.append(args[1].mean()) or exactly(*args))
+
+    def found():
+        if not n_classes:
+            residual = np.tanh(y) - np.tanh(y).mean()
+            normal = stats.norm.ppf((ranks[:p] + 1) / 2 * 0.98 + 0.01)
+            return number_products(int_normal_scores(normal, ranks[:p]), residual, n_fitted=1, n_threads=2)
+        codes = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+        indicators = (codes == np.arange(n_classes)[:, np.newaxis]).astype(float)
+        residuals = indicators[1 if n_classes == 2 else 0 :] - 1 / n_classes
+        return product_maxima(int_scores(ranks), residuals, n_vars=p, n_fitted=1, n_threads=2)
+
+    of_all = found()
+    monkeypatch.setattr(maxima_module, "_MIN_PARTNERS", 100)
+    monkeypatch.setattr(maxima_module, "_TILE", 16)
+    of_few = found()
+    assert np.array_equal(of_all.statistic, of_few.statistic, equal_nan=True)
+    assert np.array_equal(of_all.partner, of_few.partner)
+    assert read[0] == 1
+    assert read[1] < 0.1
 
 
 def test_products_do_not_depend_on_threads_and_blocks(monkeypatch):

@@ -20,11 +20,14 @@ contrast variables are needed. Two things would make r larger by chance:
 - Outliers of u. Then r is that of z_i with u·z_j, which holds for any u, because z_i has no outliers.
 
 All sums are of integers and exact, so that the result does not depend on blocks and threads.
+
+All pairs are first computed in single precision, whose error has a bound; exactly, only the tiles that can hold the
+strongest product of a variable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
@@ -46,11 +49,25 @@ _MIN_VARIANCE = 0.8 / 3
 #: Rows of the matrix of all pairs, and samples, that are in memory at once as numbers of eight bytes.
 ROWS_AT_ONCE, SAMPLES_AT_ONCE = 256, 1 << 14
 
+#: Partners of a tile that is read exactly or not, a divisor of `ROWS_AT_ONCE`; samples of a sum in single precision,
+#: whose error grows with them.
+_TILE, _NEAR_SAMPLES = 64, 1 << 12
+
+#: With fewer partners, all tiles are read.
+_MIN_PARTNERS = 1000
+
+#: Half the distance of 1 and the next number in single precision.
+_ROUNDING = 2.0**-24
+
 #: Upper limit of the multiplications: with more, the test would take longer than the search of all pairs, and is left
 #: out. 1900 variables with 1000 contrast variables and 2000 samples are near it.
 MAX_MULTIPLICATIONS = 12 * 10**9
 
 IntScores = npt.NDArray[np.int8]
+Float32Array = npt.NDArray[np.float32]
+
+#: A block of rows → their statistics with the partners of a tile, in single precision.
+Near = Callable[[slice], Float32Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,43 +138,154 @@ def product_maxima(
         for share, (_, v) in zip(shares, of_partners, strict=True)
     ]
 
-    def best_of(block: slice) -> tuple[FloatArray, IntArray]:
-        here = np.arange(n_rows)[block]
-        best, partner = np.full(len(here), -np.inf), np.zeros(len(here), dtype=np.int64)
-        first_part = scores[block, parts[0]].astype(np.float64)
-        # Tiles of a few partners stay in the cache, and are changed in place.
-        for first in range(0, n_vars, ROWS_AT_ONCE):
-            some = slice(first, min(first + ROWS_AT_ONCE, n_vars))
-            total = np.zeros((len(here), some.stop - first))
-            for target, (sums_of_each, _), factor in zip(targets, of_partners, of_each, strict=True):
-                product = np.zeros_like(total)
-                for part in parts:
-                    of_rows = first_part if len(parts) == 1 else scores[block, part].astype(np.float64)
-                    product += of_rows @ (target[part] * scores[some, part]).T
-                product -= np.outer(sums[block] / n_samples, sums_of_each[some])
-                product *= product
-                product *= factor[some]
-                total += product
-            total *= factors[block, np.newaxis]
-            own = np.flatnonzero((here >= first) & (here < some.stop))
-            total[own, here[own] - first] = -1.0  # a variable is no partner of its own
-            places = total.argmax(axis=1)
-            values = total[np.arange(len(here)), places]
-            larger = values > best  # the lowest of equal partners stays
-            best[larger], partner[larger] = values[larger], places[larger] + first
-        return best, partner
+    def exactly(rows: IntArray, some: slice) -> FloatArray:
+        total = np.zeros((len(rows), some.stop - some.start))
+        for target, (sums_of_each, _), factor in zip(targets, of_partners, of_each, strict=True):
+            product = np.zeros_like(total)
+            for part in parts:
+                product += scores[rows, part].astype(np.float64) @ (target[part] * scores[some, part]).T
+            product -= np.outer(sums[rows] / n_samples, sums_of_each[some])
+            product *= product
+            product *= factor[some]
+            total += product
+        total *= factors[rows, np.newaxis]
+        own = np.flatnonzero((rows >= some.start) & (rows < some.stop))
+        total[own, rows[own] - some.start] = -1.0  # a variable is no partner of its own
+        return total
 
-    blocks = [slice(start, min(start + ROWS_AT_ONCE, n_rows)) for start in range(0, n_rows, ROWS_AT_ONCE)]
+    means, lengths = sums / n_samples, np.sqrt(factors)
+
+    def nearly(columns: slice) -> tuple[Near, float]:
+        """Return statistics with some partners in single precision, and by how much the root of one may be wrong.
+
+        Residuals of all classes sum up to 0 but for their rounding: the last one follows from the others.
+        """
+        weights = np.array(of_each)[:, columns].T
+        matrix = np.eye(len(targets))[np.newaxis] * weights[:, :, np.newaxis]
+        rest = np.zeros(n_samples)
+        if len(targets) > 1:
+            matrix = matrix[:, :-1, :-1] + weights[:, -1:, np.newaxis]
+            rest = targets.sum(axis=0)
+        sizes, directions = np.linalg.eigh(matrix)
+        roots = np.sqrt(np.maximum(sizes, 0.0))[:, np.newaxis] * directions  # of each partner, matrix = roots · rootsᵀ
+        partners = scores[columns].astype(np.float64)
+        centred = [_centred(target * partners) for target in targets[: roots.shape[1]]]
+        vectors = [
+            sum(roots[:, q, m, np.newaxis] * centred[q] for q in range(len(centred))) for m in range(len(centred))
+        ]
+        wrong = float(np.sqrt(np.max(weights[:, -1] * (_centred(rest * partners) ** 2).sum(axis=1))))
+        wrong += _error(n_samples) * float(np.sqrt(np.max(sum((rows**2).sum(axis=1) for rows in vectors))))
+        single = [rows.astype(np.float32) for rows in vectors]
+
+        def near(block: slice) -> Float32Array:
+            of_rows = (scores[block] - means[block, np.newaxis]) * lengths[block, np.newaxis]
+            of_rows = of_rows.astype(np.float32)
+            total = np.zeros((len(of_rows), len(partners)), dtype=np.float32)
+            for rows in single:
+                product = _single_product(of_rows, rows)
+                product *= product
+                total += product
+            return total
+
+        return near, float(np.sqrt(freedom)) * wrong
+
     with one_blas_thread():
-        found = map_in_threads(best_of, blocks, n_threads)
-    statistic = np.concatenate([best for best, _ in found])
-    partner = np.concatenate([place for _, place in found])[:n_vars]
+        readable = np.flatnonzero(variances > 0)
+        to_read = _to_read(nearly, n_rows, n_vars, n_threads)
+        statistic, partner = _strongest(exactly, to_read, readable, n_vars, n_threads)
+    partner = partner[:n_vars]
     has_scores = variances > 0
     return ProductMaxima(
         statistic=np.where(has_scores, statistic, np.nan),
         partner=np.where(has_scores[:n_vars], partner, -1),
         df=max(len(targets) - 1, 1),
     )
+
+
+def _centred(rows: FloatArray) -> FloatArray:
+    return np.asarray(rows - rows.mean(axis=1, keepdims=True))
+
+
+def _error(n_samples: int) -> float:
+    """Return by how much a product of two rows of length 1 may be wrong in single precision."""
+    n_parts = -(-n_samples // _NEAR_SAMPLES)
+    return (min(n_samples, _NEAR_SAMPLES) + n_parts + 6) * _ROUNDING
+
+
+def _single_product(rows: Float32Array, columns: Float32Array) -> Float32Array:
+    product = np.zeros((len(rows), len(columns)), dtype=np.float32)
+    for start in range(0, rows.shape[1], _NEAR_SAMPLES):
+        part = slice(start, start + _NEAR_SAMPLES)
+        product += rows[:, part] @ columns[:, part].T
+    return product
+
+
+def _to_read(
+    nearly: Callable[[slice], tuple[Near, float]],
+    n_rows: int,
+    n_vars: int,
+    n_threads: int,
+    *,
+    share: float = 1e-5,
+    is_symmetric: bool = False,
+) -> BoolArray:
+    """Return which tiles can hold the largest statistic of a row, (n_rows, n_tiles).
+
+    `share` is that by which the roots of two statistics may be wrong, beside what `nearly` says of each.
+    """
+    if n_vars < _MIN_PARTNERS:
+        return np.ones((n_rows, -(-n_vars // ROWS_AT_ONCE)), dtype=np.bool_)
+    largest = np.zeros((n_rows, -(-n_vars // _TILE)), dtype=np.float32)
+    blocks = _slices(n_rows, ROWS_AT_ONCE)
+
+    def keep(values: Float32Array, here: slice, first: int) -> None:
+        for start in range(0, values.shape[1], _TILE):
+            tile = values[:, start : start + _TILE]
+            largest[here, (first + start) // _TILE] = tile[np.arange(len(tile)), tile.argmax(axis=1)]
+
+    def read(columns: slice) -> float:
+        near, wrong = nearly(columns)
+        for block in blocks:
+            if is_symmetric and block.start > columns.start:
+                break
+            values = near(block)
+            own = np.arange(max(block.start, columns.start), min(block.stop, columns.stop))
+            values[own - block.start, own - columns.start] = 0.0
+            keep(values, block, columns.start)
+            if is_symmetric and block != columns:
+                keep(values.T, columns, block.start)
+        return wrong
+
+    wrong = max(map_in_threads(read, _slices(n_vars, ROWS_AT_ONCE), n_threads))
+    roots = np.sqrt(largest)
+    return np.asarray(roots >= (1 - share) * roots.max(axis=1, keepdims=True) - 2 * wrong)
+
+
+def _strongest(
+    exactly: Callable[[IntArray, slice], FloatArray], to_read: BoolArray, rows: IntArray, n_vars: int, n_threads: int
+) -> tuple[FloatArray, IntArray]:
+    """Return the largest statistic of the rows in the tiles to read, and its partner, the lowest of equal ones."""
+    best, partner = np.full(len(to_read), -1.0), np.full(len(to_read), -1, dtype=np.int64)
+    tiles = _slices(n_vars, _TILE if n_vars >= _MIN_PARTNERS else ROWS_AT_ONCE)
+
+    def of_tile(tile: int) -> tuple[IntArray, FloatArray, IntArray]:
+        here = rows[to_read[rows, tile]]
+        some = tiles[tile]
+        parts = [(np.empty(0), np.empty(0, dtype=np.int64))]
+        for start in range(0, len(here), ROWS_AT_ONCE):
+            values = exactly(here[start : start + ROWS_AT_ONCE], some)
+            parts.append((values.max(axis=1), values.argmax(axis=1) + some.start))
+        of_rows, places = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return here, of_rows, places
+
+    for here, values, places in map_in_threads(of_tile, range(len(tiles)), n_threads):
+        larger = values > best[here]
+        best[here[larger]], partner[here[larger]] = values[larger], places[larger]
+    return best, partner
+
+
+def _slices(n: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def _sums_and_variances(parts: Iterable[FloatArray], n_samples: int) -> tuple[FloatArray, FloatArray]:
@@ -172,6 +300,9 @@ _NORMAL_STEPS = 127
 
 #: Residuals of a larger kurtosis (3 if normal) have outliers.
 _MAX_KURTOSIS = 3.5
+
+#: The variance of a product of scores, whose squares have the length 1, above which it is known in single precision.
+_MIN_SPREAD = 0.05
 
 #: The outcome is taken to vary with a variable from this many standard errors on.
 _CLEARLY = 2.0
@@ -236,28 +367,48 @@ class _Pairs:
 
     def _best(self) -> tuple[FloatArray, IntArray]:
         """Return the largest statistic of each variable, and its partner, the lowest of equal ones."""
-        n_vars = len(self._scores)
-        best, partner = np.full(n_vars, -1.0), np.full(n_vars, -1, dtype=np.int64)
+        n_vars, n_samples = self._scores.shape
+        share = 1e-5 + 3 * _error(n_samples) / _MIN_SPREAD
+        to_read = _to_read(self._nearly, n_vars, n_vars, self._n_threads, share=share, is_symmetric=True)
+        return _strongest(self._statistic, to_read, np.flatnonzero(self._varies), n_vars, self._n_threads)
 
-        def raise_to(columns: slice, values: FloatArray, places: IntArray) -> None:
-            larger = values > best[columns]
-            best[columns][larger], partner[columns][larger] = values[larger], places[larger]
+    def _nearly(self, columns: slice) -> tuple[Near, float]:
+        """Return statistics in single precision, and by how much the root of one may be wrong.
 
-        def best_of(tile: tuple[slice, slice]) -> list[tuple[slice, FloatArray, IntArray]]:
-            rows, columns = tile
-            statistic = self._statistic(rows, columns)
-            found = [(columns, statistic.max(axis=0), statistic.argmax(axis=0) + rows.start)]
-            if rows != columns:
-                found.append((rows, statistic.max(axis=1), statistic.argmax(axis=1) + columns.start))
-            return found
+        Those of products that vary little are infinite: their error has no bound.
+        """
+        n_samples = self._scores.shape[1]
+        target = self._target - self._target.mean()
+        target *= np.sqrt(self._freedom) / max(float(np.sqrt(self._target @ self._target)), 1e-300)
 
-        # Tiles of one column of tiles after another: partners of a variable come in ascending order.
-        blocks = [slice(start, min(start + ROWS_AT_ONCE, n_vars)) for start in range(0, n_vars, ROWS_AT_ONCE)]
-        tiles = [(rows, columns) for place, columns in enumerate(blocks) for rows in blocks[: place + 1]]
-        for found in map_in_threads(best_of, tiles, self._n_threads):
-            for here, values, places in found:
-                raise_to(here, values, places)
-        return best, partner
+        def scaled(rows: slice) -> FloatArray:
+            """Return scores whose squares have the length 1: the mean square of a product is then at most 1."""
+            known = self._scores[rows].astype(np.float64)
+            squares = known**2
+            length = np.sqrt(np.einsum("ij,ij->i", squares, squares))
+            return np.asarray(known * np.divide(1, np.sqrt(length), out=length, where=length > 0)[:, np.newaxis])
+
+        others = scaled(columns)
+        weighted, single, squares = (rows.astype(np.float32) for rows in (target * others, others, others**2))
+        # Squares of length 1 sum up to the root of the number of samples at most.
+        wrong = (
+            _error(n_samples) * n_samples**0.25 * float(np.sqrt(np.max((target * others) ** 2 @ np.ones(n_samples))))
+        )
+
+        def near(block: slice) -> Float32Array:
+            of_rows = scaled(block).astype(np.float32)
+            product, sums = _single_product(of_rows, weighted), _single_product(of_rows, single)
+            spread = _single_product(of_rows**2, squares)
+            sums *= sums
+            sums /= n_samples
+            spread -= sums
+            product *= product
+            product /= np.maximum(spread, _MIN_SPREAD)
+            varies = np.logical_and.outer(self._varies[block], self._varies[columns])
+            product[(spread < _MIN_SPREAD) & varies] = np.inf
+            return product
+
+        return near, wrong / float(np.sqrt(_MIN_SPREAD))
 
     def _best_divided(self, rows: IntArray, spreads: _Spreads) -> tuple[FloatArray, IntArray]:
         """Return the largest statistics of some variables, and their partners, where those of j are divided."""
