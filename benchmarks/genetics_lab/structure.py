@@ -1,6 +1,6 @@
 """Populations, families and a polygenic background: false pairs, and power, with components and polygenic offsets.
 
-    python -m benchmarks.genetics_lab.structure [--tables 60] [--only TEXT]
+    python -m benchmarks.genetics_lab.structure [--tables 60] [--jobs 1] [--only TEXT]
 
 Tables of 600 people and 400 variants on ten chromosomes; Holm at 0.05 over all 79,800 pairs.
 
@@ -14,29 +14,26 @@ Tables of 600 people and 400 variants on ten chromosomes; Holm at 0.05 over all 
 Ways: as the call is without covariates; with ten principal components of the same variants (--pcs 10); with polygenic
 offsets (--loco auto). "any false" is the share of tables with a significant pair that does not interact;
 "any below" counts all p-values, also where the search calls nothing significant because of structure. Writes
-results/structure.json beside this file.
+results/structure.json beside this file; what it has is not made again.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import interplay
-from benchmarks.machine import stamp
+from benchmarks.genetics_lab.rows import means, options, run_cells
 
-RESULTS = Path(__file__).resolve().parent / "results" / "structure.json"
 N, CHROMOSOMES, EACH = 600, 10, 40
 P = CHROMOSOMES * EACH
 POSITIONS = [(str(v // EACH + 1), 1000.0 * (v % EACH)) for v in range(P)]
 PAIR = (5, 5 + 6 * EACH)
-SEED = 20261119
+SEED = 20261120
 
 
 def scaled(values: Any) -> Any:
@@ -126,32 +123,24 @@ def searched(X: Any, y: Any, way: str, has_pair: bool) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", type=int, default=60)
-    parser.add_argument("--only", default="")
-    chosen = parser.parse_args()
+def record(cell: str, table: int) -> dict[str, float]:
+    """Return what one search of one table finds."""
     warnings.simplefilter("ignore")
-    RESULTS.parent.mkdir(exist_ok=True)
-    rows: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    seen: dict[str, dict[str, list[dict[str, float]]]] = {}
-    for table in range(chosen.tables):
-        for scenario, (*_, share) in SCENARIOS.items():
-            for outcome in ("number", "classes"):
-                name = f"{scenario}, {outcome}"
-                if chosen.only not in name:
-                    continue
-                X, y = make_table(scenario, outcome, table)
-                of_name = seen.setdefault(name, {way: [] for way in WAYS[scenario]})
-                for way, found in of_name.items():
-                    found.append(searched(X, y, way, share > 0))
-                rows[name] = {"tables": table + 1}
-                for way, found in of_name.items():
-                    rows[name][way] = {
-                        what: round(float(np.mean([each[what] for each in found])), 3) for what in found[0]
-                    }
-        RESULTS.write_text(json.dumps({"machine": stamp(), **rows}, indent=1) + "\n", encoding="utf-8")
-    print(RESULTS.read_text())
+    scenario, outcome, way = cell.split(", ")
+    X, y = make_table(scenario, outcome, table)
+    return searched(X, y, way, SCENARIOS[scenario][-1] > 0)
+
+
+CELLS = [
+    f"{scenario}, {outcome}, {way}"
+    for scenario in SCENARIOS
+    for outcome in ("number", "classes")
+    for way in WAYS[scenario]
+]
+
+
+def main() -> None:
+    print(json.dumps(means(run_cells("structure", CELLS, record, options(__doc__, tables=60).parse_args())), indent=1))
 
 
 if __name__ == "__main__":
