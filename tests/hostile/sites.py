@@ -99,6 +99,12 @@ AREA = Area(
         refused("`plan_sites(missing='impute')`", lambda: planned(missing="impute"), "^missing must be one of"),
         refused("`plan_sites(dimensions=1)`", lambda: planned(dimensions=1), "^dimensions must be"),
         refused("`plan_sites(max_p=0)`", lambda: planned(max_p=0), "^max_p must be a number in"),
+        refused("`plan_sites(merge_rare=0.7)`", lambda: planned(merge_rare=0.7), "^merge_rare must be"),
+        refused(
+            "`plan_sites(merge_rare=…)` without a table",
+            lambda: plan_sites(sites=["a", "b"], levels={"x": [0, 1, 2]}, classes=[0, 1], merge_rare=0.1),
+            "^merge_rare needs a table",
+        ),
         refused("`plan_sites(list_up_to=1e-9)`", lambda: planned(list_up_to=1e-9), "^list_up_to must be at least"),
         refused("`plan_sites(classes=['x'])`", lambda: planned(classes=["x"]), "^classes must name two classes"),
         refused("`plan_sites(levels='0,1')`", lambda: planned(levels="0,1"), "^levels must be a dict"),

@@ -23,12 +23,14 @@ from interplay.sites import SiteCounts, combine_sites, count_at_site, list_at_si
 def over_sites(
     X: pd.DataFrame, y: Any, site: Any, *, min_cell: int = 0, files: Path | None = None, **asked: Any
 ) -> interplay.Interactions:
-    """Search a table whose samples are spread over sites; the plan is made without a table."""
+    """Search a table whose samples are spread over sites; the plan is made without a table, if this can be."""
     y, site = np.asarray(y), np.asarray(site)
-    levels = {name: _levels(X[name]) for name in X.columns}
-    plan: Any = plan_sites(
-        sites=sorted(set(site.tolist())), levels=levels, classes=sorted(set(y.tolist())), target="y", **asked
-    )
+    common = {"sites": sorted(set(site.tolist())), "classes": sorted(set(y.tolist())), "target": "y", **asked}
+    plan: Any
+    if "merge_rare" in asked:
+        plan = plan_sites(X, y, **common)
+    else:
+        plan = plan_sites(levels={name: _levels(X[name]) for name in X.columns}, **common)
     if files is not None:
         plan.save(files / "plan.json")
         plan = files / "plan.json"
@@ -217,30 +219,63 @@ def test_a_class_that_is_a_small_cell_is_refused() -> None:
         over_sites(X[few], y[few], site[few], max_p=1, min_cell=5)
 
 
-def _attack(counts: SiteCounts, n_levels: int) -> dict[tuple[int, ...], int]:
-    """Return the cells of all columns, missing values and classes, that linear programming finds to be one number.
+def test_rare_genotypes_are_merged_in_the_plan() -> None:
+    rng = np.random.default_rng(4)
+    n, frequency = 1500, np.array([0.05, 0.2, 0.5, 0.95, 0.3, 0.4])
+    X = pd.DataFrame(rng.binomial(2, frequency, (n, 6)), columns=[f"rs{v}" for v in range(6)])
+    X["rs1"] = X["rs1"].where(rng.random(n) > 0.02)
+    y = (X["rs4"] > 0) ^ (X["rs5"] > 0) ^ (rng.random(n) < 0.3)
+    site = np.repeat(["a", "b", "c"], n // 3)
+    plan = plan_sites(X, y, sites=["a", "b", "c"], missing="omit", merge_rare=0.1)
+    assert [column.thresholds for column in plan.columns] == [(0.0,), (0.0,), (), (1.0,), (0.0,), ()]
+    assert [column.n_levels for column in plan.columns] == [2, 2, 3, 2, 2, 3]
+    found = over_sites(X, y, site, missing="omit", merge_rare=0.1, min_cell=5)
+    assert found.significant == [("rs4", "rs5")]
+    withheld = sum(one["n_withheld"] for one in found.provenance["sites"].values())
+    plain = over_sites(X, y, site, missing="omit", min_cell=5)
+    assert withheld < sum(one["n_withheld"] for one in plain.provenance["sites"].values())
+    # The same as one table in which genotypes are merged.
+    merged = X.copy()
+    for name in ("rs0", "rs1", "rs4"):
+        merged[name] = (X[name] > 0).where(X[name].notna()).astype(float)
+    merged["rs3"] = (X["rs3"] > 1).astype(float)
+    whole = interplay.interactions(merged, y, strata=site, missing="omit", max_p=1).table.set_index("members")
+    ours = over_sites(X, y, site, missing="omit", merge_rare=0.1, max_p=1).table.set_index("members")
+    np.testing.assert_allclose(ours["chi2"], whole.loc[ours.index, "chi2"], rtol=1e-9)
 
-    It sees the file alone: the tables of pairs and the sizes of the classes.
+
+def _attack(
+    counts: SiteCounts, n_levels: int, *, lacking: bool = True, merged: tuple[int, ...] | None = None
+) -> dict[tuple[int, ...], int]:
+    """Return the samples by column, level and class whose number linear programming finds.
+
+    It sees the file alone: the tables of pairs and the sizes of the classes. With `lacking`, samples that lack a value
+    in another column; `merged` are the levels that tables have for those of the samples.
     """
     p, n_classes = len(counts.plan.columns), len(counts.class_sizes)
     cells = np.array(list(np.ndindex(*[n_levels + 1] * p, n_classes)))
+    seen = cells.copy()
+    if merged is not None:
+        seen[:, :-1] = np.array(merged)[cells[:, :-1]]
     rows = [cells[:, -1] == q for q in range(n_classes)]
     sums = counts.class_sizes.tolist()
     begin = 0
     for members, is_withheld in zip(counts.tuples.tolist(), counts.is_withheld.tolist(), strict=True):
         size = counts.plan.table_size(tuple(members))
-        for entry, cell in enumerate([] if is_withheld else np.ndindex(n_levels, n_levels, n_classes)):
-            rows.append((cells[:, [*members, p]] == cell).all(axis=1))
+        n_seen = n_levels if merged is None else max(merged)
+        for entry, cell in enumerate([] if is_withheld else np.ndindex(n_seen, n_seen, n_classes)):
+            rows.append((seen[:, [*members, p]] == cell).all(axis=1))
             sums.append(int(counts.counts[begin + entry]))
         begin += size
     equations = np.array(rows, dtype=float)
     found = {}
     for column in range(p):
         for level, q in np.ndindex(n_levels, n_classes):
-            # Samples with this level and class that lack a value in another column.
-            lacks = (cells[:, column] == level) & (cells[:, -1] == q) & (cells[:, :-1] == n_levels).any(axis=1)
+            wanted = (cells[:, column] == level) & (cells[:, -1] == q)
+            if lacking:
+                wanted &= (cells[:, :-1] == n_levels).any(axis=1)
             ends = [
-                linprog(sign * lacks, A_eq=equations, b_eq=sums, bounds=(0, None)).fun * sign for sign in (1.0, -1.0)
+                linprog(sign * wanted, A_eq=equations, b_eq=sums, bounds=(0, None)).fun * sign for sign in (1.0, -1.0)
             ]
             if abs(ends[1] - ends[0]) < 1e-6:
                 found[column, level, q] = round(ends[0])
@@ -290,3 +325,21 @@ def test_numbers_are_cut_at_the_thresholds_of_the_plan() -> None:
     pd.testing.assert_frame_equal(found.table, pooled.table.drop(columns=smooth), check_exact=True)
     assert any("smooth effects" in note for note in found.notes())
     assert found.replicate(X, y).significant == [("a", "d")]
+
+
+def test_merged_genotypes_do_not_follow_from_all_tables() -> None:
+    """Merged in every table alike, they are in no difference of two tables; in withheld tables they often are."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.binomial(2, 0.15, size=(400, 3)).astype(float), columns=list("abc"))
+    X.iloc[::40, 1] = np.nan
+    y = np.where(rng.random(400) < 0.5, "ill", "well")
+    found = {}
+    for merged in (None, (0, 1, 1, 2)):
+        rare = {} if merged is None else {"merge_rare": 0.1}
+        plan = plan_sites(X, y, sites=["a", "b"], missing="omit", list_up_to=1.0, **rare)
+        lists = [list_at_site(plan, X, y, site=site) for site in ("a", "b")]
+        counts = count_at_site(plan, X, y, site="a", lists=lists)
+        found[merged] = _attack(counts, 3, lacking=False, merged=merged)
+    is_known = {place: number for place, number in found[None].items() if place[0] != 1}
+    assert sorted(is_known) == [(column, level, q) for column in (0, 2) for level in range(3) for q in range(2)]
+    assert not any(level for _, level, _ in found[0, 1, 1, 2])

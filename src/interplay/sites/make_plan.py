@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interplay.base.checks import check_choice, check_int, shown
+import numpy as np
+
+from interplay.base.checks import check_choice, check_int, check_real, shown
 from interplay.base.seeds import resolve_seed
 from interplay.data.codes.coder import Discrete, make_coder
 from interplay.data.codes.cuts import VariableCuts, variable_cuts
+from interplay.data.study.columns import Column
 from interplay.data.study.named_columns import take_named
 from interplay.data.study.outcomes.classes import decision_classes
 from interplay.data.study.outcomes.numbers import is_number
@@ -29,6 +32,7 @@ def plan_sites(
     divisions: int = 1,
     discrete: Discrete = "auto",
     missing: str = "error",
+    merge_rare: float | None = None,
     p_adjust: str = "holm",
     level: float = 0.05,
     max_p: float | None = None,
@@ -62,6 +66,10 @@ def plan_sites(
         As in `interplay.interactions`; numbers are cut once.
     missing : {"error", "level", "omit"}
         Missing values: refused, a level of their own, or left out of the tests of the tuple.
+    merge_rare : float, optional
+        Numbers that are levels, such as genotypes, are merged with their neighbours where less than this share of `X`
+        has them, down to two levels. The column is then cut at thresholds, at all sites and in all tables alike. With
+        `min_cell`, fewer tables are withheld.
     list_up_to : float, optional
         The p-value up to which no tuple is missing from the lists of the sites. A larger one makes longer lists; it is
         needed where very many tuples are significant, which `combine_sites` says.
@@ -92,6 +100,10 @@ def plan_sites(
     if both := [name for name in more if name in cut_at]:
         raise ValueError(f"column {shown(both[0])} has levels and thresholds: give one of them")
     for_all = None if levels is None or isinstance(levels, Mapping) else column_of_levels("all columns", list(levels))
+    if merge_rare is not None:
+        check_real("merge_rare", merge_rare, low=0.0, high=0.5, low_open=True)
+        if X is None:
+            raise ValueError("merge_rare needs a table, whose shares decide: give X, or thresholds of the columns")
     if X is None:
         if not more and not cut_at:
             raise ValueError("a plan without a table needs the columns: give levels or thresholds by their names")
@@ -108,6 +120,8 @@ def plan_sites(
         if unknown := [name for name in (*more, *cut_at) if name not in table.names]:
             raise ValueError(f"levels or thresholds name {shown(unknown[0])}, which is not a column of X")
         columns = _columns(table, more, cut_at, for_all, divisions=divisions, discrete=discrete, missing=missing)
+        if merge_rare is not None:
+            columns = [_merged(column, table.column(v), merge_rare) for v, column in enumerate(columns)]
     return checked_plan(
         {
             "sites": list(sites),
@@ -173,6 +187,26 @@ def _column(name: str, cuts: VariableCuts, more: list[Any], for_all: PlannedColu
     known = [] if cuts.is_cut else cuts.values.tolist()
     shared = list(for_all.levels) if for_all is not None else []
     return column_of_levels(name, [*known, *more, *shared] or [0.0])
+
+
+def _merged(column: PlannedColumn, given: Column, least: float) -> PlannedColumn:
+    """Cut a column of numbers between its levels, so that at least a share of the samples is in each part.
+
+    The rarest part joins the rarer one of its neighbours, while there are more than two.
+    """
+    if column.is_cut or column.has_labels or column.n_levels <= 2:
+        return column
+    values = given.read().astype(np.float64)
+    known = values[values == values]
+    shares = [float((known == level).mean()) if len(known) else 0.0 for level in column.levels]
+    ends: list[float] = [float(level) for level in column.levels]
+    while len(shares) > 2 and min(shares) < least:
+        rarest = shares.index(min(shares))
+        beside = [place for place in (rarest - 1, rarest + 1) if 0 <= place < len(shares)]
+        first = min(rarest, min(beside, key=shares.__getitem__))
+        shares[first : first + 2] = [shares[first] + shares[first + 1]]
+        del ends[first]
+    return column if len(ends) == column.n_levels else cut_column(column.name, ends[:-1])
 
 
 def _by_column(argument: str, given: Any) -> dict[str, Any]:

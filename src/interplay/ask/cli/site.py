@@ -53,6 +53,8 @@ _OF_PLAN = (
     _SHARED["discrete"],
     option("--missing", type=click.Choice(_MISSING), default="error",
            help="Missing values: refuse them, make them a level, or leave the sample out of the tests of the tuple."),
+    option("--merge-rare", type=float, metavar="SHARE",
+           help="Merge genotypes, and other numbers that are levels, with a neighbour where fewer in DATA have them."),
     option("--p-adjust", metavar="METHOD", default="holm", help="Adjustment for all tuples of the search."),
     option("--level", type=float, default=0.05, help="Significance level."),
     option("--max-p", type=float, help="List all tuples with an unadjusted p-value up to this."),
