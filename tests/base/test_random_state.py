@@ -71,8 +71,3 @@ def test_none_is_drawn_anew_and_a_generator_goes_on(function: str) -> None:
     drawn = [as_array(call(None)) for _ in range(4)]
     assert any(not np.array_equal(drawn[0], other) for other in drawn[1:])
     assert not np.array_equal(as_array(call(generator)), as_array(call(generator)))
-
-
-def test_parts_of_one_search_need_one_seed() -> None:
-    with pytest.raises(ValueError, match="random_state must be the same number for all shards, not None"):
-        CALLS["search_shard"](None)

@@ -148,11 +148,6 @@ def test_reference_rates_are_those_of_the_results() -> None:
     assert written == reference_rates.reference_rates(), "run python benchmarks/reference_rates.py"
 
 
-def test_bench_refuses_what_is_not_quick(command) -> None:
-    assert "too many" in command("bench", "-k", 5, "--vars", 1000).error_line
-    assert "engine must be one of" in command("bench", "--engine", "abacus").error_line
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_what_the_shell_runs(command, shell: str) -> None:
     done = command("completion", shell)

@@ -45,19 +45,10 @@ def test_merged_parts_are_the_result_of_one_run(command, data: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["merge", "part1"], "2 of 2 is missing"),
-        (["merge", "part1", "part1"], "1/2 is given twice"),
         (["merge", "part1", "other2"], "of another search than 'part1' (dimensions: 1 in 'part1', 2 in 'other2',"),
-        (["merge", "part1", "data.parquet"], "'data.parquet' is not a part of interplay"),
-        (["merge", "nowhere"], "'nowhere'"),
         (["merge", "part1", "part2", "--save", "part1"], "is also used for something else"),
-        (["run", "data.parquet", "--target", "outcome", "--shard", "1/2"], "name a file for it with --save"),
-        (["run", "data.parquet", "--target", "outcome", "--shard", "3/2", "--save", "x"], "from 1 to 2, not 3"),
-        (["run", "data.parquet", "--target", "outcome", "--shard", "1", "--save", "x"], "shard must be like '3/64'"),
         (["run", "data.parquet", "--target", "outcome", "--shard", "1/2", "--save", "x", "--report", "y"],
          "--report needs the whole result"),
-        (["run", "data.parquet", "--target", "outcome", "--checkpoint", "part1"], "is not a checkpoint of interplay"),
-        (["run", "data.parquet", "--target", "outcome", "--checkpoint", "a/b"], "a/b"),
         (["run", "data.parquet", "--target", "outcome", "--engine", "dask"], "--engine dask needs a Dask client"),
     ],
 )  # fmt: skip

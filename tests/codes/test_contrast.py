@@ -95,16 +95,3 @@ def test_coded_as_their_sources():
         contrast, **options, discrete=real.is_discrete[contrast.sources], first_variable=3, n_jobs=2, block_columns=2
     )
     np.testing.assert_array_equal(coder.codes(1).codes, threads.codes(1).codes)
-
-
-@pytest.mark.parametrize(
-    ("n", "options", "message"),
-    [
-        (0, {}, "n must be a whole number from 1 to 10000000, not 0"),
-        (1.5, {}, "n must be a whole number from 1 to 10000000, not 1.5"),
-        (3, {"random_state": -1}, "random_state must be"),
-    ],
-)
-def test_errors(n, options, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        contrast_variables(X, n, **options)

@@ -339,10 +339,6 @@ def test_resolve_range():
     assert resolve_range(None, **setting, discretizations=2) == suggest_range(500, dimensions=2)
     assert resolve_range(0.5, **setting, discretizations=1) == 0.5
     assert resolve_range(0, **setting, discretizations=1) == 0
-    with pytest.raises(ValueError, match="range_=0 makes all 3 discretizations the same"):
-        resolve_range(0, **setting, discretizations=3)
-    with pytest.raises(ValueError, match=r"range_ must be a number in \[0, 1\], not 1.5"):
-        resolve_range(1.5, **setting, discretizations=3)
     with pytest.raises(ValueError, match=r"range_: too few samples .*20 samples, dimensions=5 and divisions=2"):
         resolve_range(None, n_samples=20, dimensions=5, divisions=2, discretizations=2)
     with pytest.warns(UserWarning, match=r"range_: only 0\.\d+ leaves enough samples per cell"):
@@ -367,12 +363,6 @@ def test_resolve_seed():
     assert len({resolve_seed(child) for child in of_one.spawn(9)}) == 9
     generator = np.random.default_rng(1)
     assert resolve_seed(generator) != resolve_seed(generator)
-    for wrong in (-1, 2**32):
-        with pytest.raises(ValueError, match=f"random_state must be .* not {wrong}"):
-            resolve_seed(wrong)
-    for wrong in (1.5, "one", True, [1]):
-        with pytest.raises(TypeError, match="random_state must be a whole number"):
-            resolve_seed(wrong)
 
 
 def test_streams_are_frozen():
@@ -386,10 +376,6 @@ def test_resolve_n_jobs():
     assert resolve_n_jobs(3) == 3
     assert resolve_n_jobs(-1) >= 1
     assert resolve_n_jobs(-1000) == 1
-    with pytest.raises(ValueError, match="n_jobs must not be 0"):
-        resolve_n_jobs(0)
-    with pytest.raises(TypeError, match="n_jobs must be a whole number"):
-        resolve_n_jobs(1.5)
 
 
 def test_map_in_threads_keeps_the_order_and_raises():
@@ -408,45 +394,10 @@ TEXT = pd.DataFrame({"id": [f"p{i}" for i in range(300)], "x": np.arange(300.0)}
     ("X", "options", "message"),
     [
         (GAPS, {}, r"X has 3 missing values in 2 columns \('x1', 'x2'\): fill the gaps, or use missing='level' or"),
-        (GAPS[:, [0, 2]], {}, r"X has 1 missing value in 1 column \('x1'\)"),
-        (np.full((3, 9), nan), {}, "columns 'x0', 'x1', 'x2', ... of X have only missing values: leave them out"),
-        (
-            np.r_[np.full((3, 9), nan), np.ones((1, 9))],
-            {},
-            r"X has 27 missing values in 9 columns \('x0', 'x1', 'x2', ...\)",
-        ),
-        (
-            np.full((3, 9), nan),
-            {"missing": "impute"},
-            "missing='impute' cannot be used, because columns 'x0', 'x1', 'x2', ... of X have no values",
-        ),
-        (GAPS, {"missing": "drop"}, "missing must be one of 'auto', 'error', 'level', 'impute', not 'drop'"),
-        (
-            np.r_[[[nan]], np.arange(600.0)[:, None]],
-            {"missing": "level", "divisions": 255},
-            "divisions must be at most 254",
-        ),
-        (TEXT, {}, "column 'id' of X has 300 levels, more than 256: an identifier"),
         (TEXT[["x"]], {"discrete": "all"}, "column 'x' of X has 300 levels, more than 256: take it out of discrete"),
         (TEXT[["x"]], {"discrete": ["x"]}, "column 'x' of X has 300 levels"),
-        (TEXT, {"discrete": "none"}, "discrete must include column 'id' of X, whose labels have no order"),
         (TEXT, {"discrete": [False, True]}, "discrete must include column 'id' of X"),
-        (TEXT, {"discrete": [True]}, "discrete, as a mask, must have one entry per variable of X: 1 entries, 2 var"),
-        (TEXT, {"discrete": "some"}, "discrete must be 'auto', 'none', 'all', a list of columns or a mask, not 'some'"),
-        (TEXT, {"discrete": 3}, "discrete must be 'auto', .* not 3"),
-        (TEXT, {"discrete": ["y"]}, "discrete names 'y', which is not a column of X"),
-        (TEXT, {"discrete": [2]}, "each column number in discrete must be a whole number from 0 to 1, not 2"),
         (TEXT, {"discrete": [0.5]}, "each column number in discrete must be a whole number"),
-        (GAPS, {"divisions": 0}, "divisions must be a whole number from 1 to 255, not 0"),
-        (GAPS, {"divisions": 256}, "divisions must be a whole number from 1 to 255, not 256"),
-        (GAPS, {"discretizations": 0}, "discretizations must be a whole number from 1 to 1000000, not 0"),
-        (GAPS, {"dimensions": 0}, "dimensions must be a whole number of at least 1, not 0"),
-        (GAPS, {"range_": -1}, r"range_ must be a number in \[0, 1\], not -1"),
-        (GAPS, {"range_": 0, "discretizations": 2}, "range_=0 makes all 2 discretizations the same"),
-        (GAPS, {"discretizations": 2}, "range_: too few samples"),
-        (GAPS, {"random_state": "a"}, "random_state must be"),
-        (GAPS, {"n_jobs": 0}, "n_jobs must not be 0"),
-        (GAPS[0], {}, "X must be two-dimensional"),
     ],
 )
 def test_errors(X, options, message):

@@ -123,28 +123,6 @@ def test_classes_differ_by_at_most_one_sample(n_samples):
     assert abs(2 * int(y.sum()) - n_samples) <= 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"n_samples": 1}, ValueError, "n_samples must be"),
-        ({"n_samples": 10.5}, TypeError, "n_samples must be"),
-        ({"n_vars": 19}, ValueError, "n_vars must be at least n_informative \\+ n_redundant = 20, not 19"),
-        ({"n_informative": 0}, ValueError, "n_informative must be"),
-        ({"n_informative": 17}, ValueError, "n_informative must be"),
-        ({"n_redundant": -1}, ValueError, "n_redundant must be"),
-        ({"n_repeated": 16}, ValueError, "n_repeated must be a whole number from 0 to 15"),
-        ({"class_sep": -1}, ValueError, "class_sep must be"),
-        ({"flip_y": 1.5}, ValueError, "flip_y must be"),
-        ({"random_state": "seed"}, TypeError, "random_state must be"),
-        ({"random_state": 2**32}, ValueError, "random_state must be"),
-    ],
-)
-def test_bad_arguments_are_named(arguments, error, message):
-    with pytest.raises(error, match=message) as caught:
-        make_madelon(**arguments)
-    assert "\n" not in str(caught.value)
-
-
 # --- fetch_madelon --------------------------------------------------------------------------------------------
 
 

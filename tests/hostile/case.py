@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import math
 import os
 import re
 import signal
@@ -68,6 +69,27 @@ class Area:
 def refused(what: str, call: Callable[[], Any], naming: str, *, theirs: str | None = None) -> Case:
     """The input is refused, by an error that matches `naming`."""
     return Case(what, call, naming=naming, theirs=theirs)
+
+
+def each_refused(call: Callable[..., Any], words: str = "must be", *, of: str = "", **values: list[Any]) -> list[Case]:
+    """Each of these values of an argument is refused, by an error that begins with the argument and these words."""
+    return [
+        refused(f"`{of}`: {row}" if of else row, partial(call, **{argument: value}), f"^{argument} {words}")
+        for argument, of_argument in values.items()
+        for value in of_argument
+        for row in [f"`{argument}={_shown(value)}`"]
+    ]
+
+
+def _shown(value: Any) -> str:
+    """Return the value as a caller would write it."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, int) and abs(value) >= 10**6 and not isinstance(value, bool):
+        sign, size = "-" * (value < 0), abs(value)
+        power = round(math.log10(size))
+        return f"{sign}10**{power}" if size == 10**power else f"{sign}2**{size.bit_length() - 1}"
+    return f"np.{value!r}" if isinstance(value, np.ndarray) else repr(value)
 
 
 def same(what: str, call: Callable[[], Any], same_as: str, like: Callable[[], Any]) -> Case:

@@ -273,6 +273,7 @@ AREA = Area(
             lambda: read("a.npy", as_bytes(lambda f: np.save(f, Y))),
             "'a.npy' must hold a two",
         ),
+        refused("a .npy without a target", lambda: read("a.npy", NPY, None), "^target is needed"),
         refused("a .npy and a column out of range", lambda: read("a.npy", NPY, "9"), "^there is no column 9"),
         refused("a .npy and a column that is not a number", lambda: read("a.npy", NPY, "y"), "^there is no column 'y'"),
         refused("a .npz that is text", lambda: read("a.npz", CSV), "^'a.npz' is not a numpy file"),

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import interplay
-from hostile.case import Area, refused, same
+from hostile.case import Area, each_refused, refused, same
 from hostile.data import CODES, FRAME, X, Y, selected, with_value
 
 
@@ -49,14 +49,10 @@ AREA = Area(
         refused("`dimensions=1`", lambda: found(dimensions=1), "dimensions must be a whole number of at least 2"),
         refused("`dimensions=2.0`", lambda: found(dimensions=2.0), "dimensions must be a whole number"),
         refused("`dimensions=9`", lambda: found(dimensions=9), "dimensions=9 needs at least 9 variables"),
-        refused("`divisions=0`", lambda: found(divisions=0), "divisions must be"),
-        refused("`discretizations=0`", lambda: found(discretizations=0), "discretizations must be"),
-        refused("`max_p=0`", lambda: found(max_p=0), "max_p must be a number in"),
-        refused("`max_p=nan`", lambda: found(max_p=float("nan")), "max_p must be a number in"),
-        refused("`max_p='all'`", lambda: found(max_p="all"), "max_p must be a number in"),
+        *each_refused(found, divisions=[0], discretizations=[0], engine=[7]),
+        *each_refused(found, "must be a number in", max_p=[0, float("nan"), "all"], level=[1], holdout=[1.5]),
         refused("`top=0`", lambda: found(top=0), "top must be a whole number of at least 1"),
         refused("`top=10**12`", lambda: found(top=10**12), "top must be at most"),
-        refused("`level=1`", lambda: found(level=1), "level must be a number in"),
         refused("`p_adjust='hommel'`", lambda: found(p_adjust="hommel"), "needs the p-values of all tuples"),
         refused("`p_adjust` of a column", lambda: found(p_adjust=pd.Series(Y)), "^p_adjust must be one of 'holm', "),
         refused("`only_significant` of a column", lambda: found().rules(only_significant=pd.Series(Y)), "^only_signi"),
@@ -105,7 +101,6 @@ AREA = Area(
         refused("an infinite position", lambda: near(3, [1, 5, 9, np.inf, 13]), "no position for variable 'x3'"),
         refused("`positions` of no chromosome", lambda: near(3, [(None, n) for n in range(5)]), "no chromosome for"),
         refused("`positions` in a table of other columns", lambda: near(3, FRAME), "columns variable and position"),
-        refused("`holdout=1.5`", lambda: found(holdout=1.5), "holdout must be a number in"),
         refused("`holdout=60` of 60", lambda: found(holdout=60), "holdout must be a whole number"),
         refused("`holdout` of too few", lambda: found(holdout=2), "leaves fewer than 2 samples"),
         refused("`groups` of another length", lambda: grouped(groups=DONORS[:-1]), "^groups must have one value per"),
@@ -144,7 +139,6 @@ AREA = Area(
         refused(
             "`replicate` of times without times", lambda: found(y=TIMES).replicate(X, Y), "^y must be \\(time, event\\)"
         ),
-        refused("`engine=7`", lambda: found(engine=7), "engine must be"),
         refused("`pseudocount`", lambda: found(pseudocount=1), "pseudocount"),
         refused("`plot.why(0)` of no tuples", lambda: found(max_p=1e-9).plot.why(0), "^the result lists no tuples"),
         refused("`counts_of(99)`", lambda: found().counts_of(99), "row must be a whole number from 0 to 9"),

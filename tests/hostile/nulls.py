@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import interplay
-from hostile.case import Area, refused, same
+from hostile.case import Area, each_refused, refused, same
 from interplay.infer.p_values import adjust
 
 _rng = np.random.default_rng(0)
@@ -39,24 +39,16 @@ AREA = Area(
         refused("infinite contrast", lambda: p_values(contrast_gain=[np.inf] * 30), "^contrast_gain holds an infinite"),
         refused("contrast of two dimensions", lambda: p_values(contrast_gain=CONTRAST[None]), "^contrast_gain must be"),
         refused("`contrast_df` as text", lambda: p_values(contrast_df="two"), "^contrast_df must be"),
-        refused("`dimensions=0`", lambda: p_values(dimensions=0), "^dimensions must be"),
-        refused("`dimensions=65`", lambda: p_values(dimensions=65), "^dimensions must be"),
-        refused("`divisions=0`", lambda: p_values(divisions=0), "^divisions must be"),
+        *each_refused(
+            p_values, dimensions=[0, 65], divisions=[0], n_classes=[1, 10**400], free_shape=["yes"], n_vars=[0]
+        ),
         refused("`divisions=10**9` in 64D", lambda: p_values(dimensions=64, divisions=10**9), "^divisions must be"),
-        refused("`n_classes=1`", lambda: p_values(n_classes=1), "^n_classes must be"),
-        refused("`n_classes=10**400`", lambda: p_values(n_classes=10**400), "^n_classes must be"),
-        refused("`df=0`", lambda: p_values(df=0), "^df must be positive"),
-        refused("`df=nan`", lambda: p_values(df=np.nan), "^df must be positive"),
-        refused("`df=inf`", lambda: p_values(df=np.inf), "^df must be positive"),
+        *each_refused(p_values, "must be positive", df=[0, np.nan, np.inf]),
         refused("`df` of another length", lambda: p_values(df=[1.0, 2.0]), "^df must be one number or one per gain"),
         refused("negative `df`", lambda: p_values(df=-np.ones(40), contrast_df=2), "^df must be finite and not neg"),
         refused("`df` as text", lambda: p_values(df="many"), "^df must be a number"),
         refused("`df` by variable, without `contrast_df`", lambda: p_values(df=1 + np.arange(40)), "^contrast_df must"),
-        refused('`unit="bytes"`', lambda: p_values(unit="bytes"), "^unit must be one of"),
-        refused('`mode="quick"`', lambda: p_values(mode="quick"), "^mode must be one of"),
-        refused('`fit="best"`', lambda: p_values(fit="best"), "^fit must be one of"),
-        refused('`auto_fit="lsq"`', lambda: p_values(auto_fit="lsq"), "^auto_fit must be one of"),
-        refused('`free_shape="yes"`', lambda: p_values(free_shape="yes"), "^free_shape must be"),
+        *each_refused(p_values, "must be one of", unit=["bytes"], mode=["quick"], fit=["best"], auto_fit=["lsq"]),
         refused("`mode` and `fit` that do not go together", lambda: p_values(mode="raw", fit="weibull"), "^mode='raw'"),
         refused("`search_points=2`", lambda: p_values(fit="lsq", search_points=2), "^search_points must be"),
         refused("`n_irrelevant=-1`", lambda: p_values(fit="lsq", n_irrelevant=-1), "^n_irrelevant must be"),
@@ -64,7 +56,6 @@ AREA = Area(
         refused("`n_ignored` of all", lambda: p_values(fit="lsq", n_ignored=50), "^n_ignored must be"),
         refused("`min_irrelevant=0.5`", lambda: p_values(fit="lsq", min_irrelevant=0.5), "^min_irrelevant must be"),
         refused("`max_ignored=10**9`", lambda: p_values(fit="lsq", max_ignored=10**9), "^max_ignored must be"),
-        refused("`n_vars=0`", lambda: p_values(n_vars=0), "^n_vars must be"),
         refused(
             "`n_vars` below `dimensions`", lambda: p_values([1.0], fit="union", n_vars=1), "^n_vars must be at least"
         ),

@@ -5,25 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 import interplay
-from hostile.case import Area, refused, same
+from hostile.case import Area, each_refused, refused, same
 
 AREA = Area(
     "`power`",
     [
-        refused("`dimensions=1`", lambda: interplay.power(dimensions=1), "^dimensions must be"),
-        refused("`n_vars=1`", lambda: interplay.power(n_vars=1), "^n_vars must be"),
-        refused("`n_samples=3`", lambda: interplay.power(n_samples=3), "^n_samples must be"),
-        refused('`n_samples="many"`', lambda: interplay.power(n_samples="many"), "^n_samples must be"),
-        refused("`n_samples=[100, 0]`", lambda: interplay.power(n_samples=[100, 0]), "^n_samples must be"),
+        *each_refused(
+            interplay.power,
+            dimensions=[1],
+            n_vars=[1],
+            n_samples=[3, "many", [100, 0]],
+            effect=[float("nan")],
+            levels=[1],
+            level=[0],
+            n_tests=[0],
+            h2=[1],
+        ),
         refused("`n_samples` and `power`", lambda: interplay.power(power=0.8), "^power and n_samples cannot"),
         refused("`power=1`", lambda: interplay.power(n_samples=None, power=1), "^power must be"),
         refused("no effect", lambda: interplay.power(n_samples=None, effect=0), "^effect=0.0 of a cell does not reach"),
-        refused("`effect=nan`", lambda: interplay.power(effect=float("nan")), "^effect must be"),
         refused(
             "`effect` of another shape", lambda: interplay.power(effect=[1, 2, 3]), "^effect must be a number, or an"
         ),
         refused('`outcome="time"`', lambda: interplay.power(outcome="time"), "^outcome must be one of"),
-        refused("`levels=1`", lambda: interplay.power(levels=1), "^levels must be"),
         refused("`levels` of one member", lambda: interplay.power(levels=[2]), "^levels must be a number, or one"),
         refused("too many cells", lambda: interplay.power(levels=200), "^levels=200 in 2 dimensions make 40000 cells"),
         refused(
@@ -40,10 +44,7 @@ AREA = Area(
         ),
         refused("`event_share=0`", lambda: interplay.power(outcome="times", event_share=0), "^event_share must be"),
         refused('`scale="log"`', lambda: interplay.power(scale="log"), "^scale must be one of"),
-        refused("`level=0`", lambda: interplay.power(level=0), "^level must be"),
-        refused("`n_tests=0`", lambda: interplay.power(n_tests=0), "^n_tests must be"),
         refused("`effect` and `h2`", lambda: interplay.power(effect=0.3, h2=0.1), "^effect and h2 cannot be given"),
-        refused("`h2=1`", lambda: interplay.power(h2=1), "^h2 must be"),
         refused("`maf=0.6`", lambda: interplay.power(h2=0.1, maf=0.6), "^maf must be"),
         refused(
             "`maf` of three members", lambda: interplay.power(maf=(0.1, 0.2, 0.3)), "^maf must be a number, or one"

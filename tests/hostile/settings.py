@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import fractions
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import interplay
-from hostile.case import Area, Case, refused, same
+from hostile.case import Area, each_refused, refused, same
 from hostile.data import FRAME, X, Y, gains, selected
 
 HUGE = 10**5000  # too long for Python to print
@@ -30,26 +31,11 @@ class Seven:
         return 7
 
 
-def refused_by_all(functions: dict[str, Any], given: dict[str, Any]) -> list[Case]:
-    """The same bad settings to each function that takes them."""
-    return [
-        refused(f"`{name}`: `{argument}={text}`", _with(call, argument, value), rf"^{argument}\b")
-        for name, call in functions.items()
-        for argument, (text, value) in given.items()
-    ]
-
-
-def _with(call: Any, argument: str, value: Any) -> Any:
-    return lambda: call(**{argument: value})
-
-
 AREA = Area(
     "Settings",
     [
-        refused("`stability=1`", lambda: selected(stability=1), "^stability must be"),
+        *each_refused(selected, stability=[1, "yes", 10**9]),
         refused("`stability=3`", lambda: selected(stability=3), "^stability must be an even number"),
-        refused('`stability="yes"`', lambda: selected(stability="yes"), "^stability must be"),
-        refused("`stability=10**9`", lambda: selected(stability=10**9), "^stability must be"),
         refused(
             "`stability` of a shard",
             lambda: interplay.search_shard(X, Y, shard="1/2", stability=4),
@@ -58,19 +44,18 @@ AREA = Area(
         refused(
             "`stable_tuples` without `stability`", lambda: selected().stable_tuples, "call select with stability=100"
         ),
-        refused("`dimensions=0`", lambda: gains(dimensions=0), "^dimensions must be"),
-        refused("`dimensions=-1`", lambda: gains(dimensions=-1), "^dimensions must be"),
-        refused("`dimensions=2.0`", lambda: gains(dimensions=2.0), "^dimensions must be"),
-        refused('`dimensions="2"`', lambda: gains(dimensions="2"), "^dimensions must be"),
-        refused("`dimensions=True`", lambda: gains(dimensions=True), "^dimensions must be"),
-        refused("`dimensions=np.True_`", lambda: gains(dimensions=np.True_), "^dimensions must be"),
-        refused("`dimensions=None`", lambda: gains(dimensions=None), "^dimensions must be"),
-        refused("`dimensions=[2]`", lambda: gains(dimensions=[2]), "^dimensions must be"),
-        refused("`dimensions=np.array([2])`", lambda: gains(dimensions=np.array([2])), "^dimensions must be"),
-        refused("`dimensions=nan`", lambda: gains(dimensions=float("nan")), "^dimensions must be"),
+        *each_refused(
+            gains,
+            dimensions=[0, -1, 2.0, "2", True, np.True_, None, [2], np.array([2]), float("nan"), -HUGE],
+            divisions=[0, 256, 1.5],
+            discretizations=[0],
+            range_=[-0.1, 1.1, float("nan"), "0.5"],
+            pseudocount=[-1, float("nan"), float("inf"), 10**400, 1j, True],
+            decision_divisions=[0],
+            discrete=["some", 5, None],
+        ),
         refused("`dimensions` of more than there are", lambda: gains(dimensions=6), "^dimensions=6 needs"),
         refused("`dimensions=10**5000`", lambda: gains(dimensions=HUGE), "^dimensions"),
-        refused("`dimensions=-10**5000`", lambda: gains(dimensions=-HUGE), "^dimensions must be"),
         refused(
             "`dimensions` of which a tuple is too large",
             lambda: gains(np.tile(X, 8), dimensions=40),
@@ -79,47 +64,26 @@ AREA = Area(
         refused(
             "tuples too many to be cut into tiles", lambda: gains(np.tile(X, 2000), dimensions=12), "^dimensions=12"
         ),
-        refused("`divisions=0`", lambda: gains(divisions=0), "^divisions must be"),
-        refused("`divisions=256`", lambda: gains(divisions=256), "^divisions must be"),
-        refused("`divisions=1.5`", lambda: gains(divisions=1.5), "^divisions must be"),
         refused(
             "`divisions=255` with a level for missing values",
             lambda: gains(np.where(X > 2, np.nan, X), divisions=255, missing="level", discrete="none"),
             "^divisions must be at most",
         ),
-        refused("`discretizations=0`", lambda: gains(discretizations=0), "^discretizations must be"),
         refused("`discretizations=10**12`", lambda: gains(discretizations=10**12, range_=0.5), "^discretizations"),
-        refused("`range_=-0.1`", lambda: gains(range_=-0.1), "^range_ must be"),
-        refused("`range_=1.1`", lambda: gains(range_=1.1), "^range_ must be"),
-        refused("`range_=nan`", lambda: gains(range_=float("nan")), "^range_ must be"),
-        refused('`range_="0.5"`', lambda: gains(range_="0.5"), "^range_ must be"),
         refused("`range_=0` with several discretisations", lambda: gains(range_=0, discretizations=3), "^range_=0"),
         refused(
             "several discretisations of few samples",
             lambda: gains(X[:6], Y[:6], discretizations=3),
             "^range_: too few samples",
         ),
-        refused("`pseudocount=-1`", lambda: gains(pseudocount=-1), "^pseudocount must be"),
-        refused("`pseudocount=nan`", lambda: gains(pseudocount=float("nan")), "^pseudocount must be"),
-        refused("`pseudocount=inf`", lambda: gains(pseudocount=float("inf")), "^pseudocount must be"),
-        refused("`pseudocount=10**400`", lambda: gains(pseudocount=10**400), "^pseudocount must be"),
         refused(
             "`pseudocount=Fraction(10**400)`",
             lambda: gains(pseudocount=fractions.Fraction(10**400)),
             "^pseudocount must be",
         ),
-        refused("`pseudocount=1j`", lambda: gains(pseudocount=1j), "^pseudocount must be"),
-        refused("`pseudocount=True`", lambda: gains(pseudocount=True), "^pseudocount must be"),
-        refused('`missing="drop"`', lambda: gains(missing="drop"), "^missing must be one of"),
-        refused("`missing=None`", lambda: gains(missing=None), "^missing must be one of"),
-        refused('`decision="regression"`', lambda: gains(decision="regression"), "^decision must be one of"),
-        refused("`decision=['auto']`", lambda: gains(decision=["auto"]), "^decision must be one of"),
-        refused("`decision_divisions=0`", lambda: gains(decision_divisions=0), "^decision_divisions must be"),
-        refused('`scale="log"`', lambda: gains(scale="log"), "^scale must be one of"),
-        refused("`scale=None`", lambda: gains(scale=None), "^scale must be one of"),
-        refused('`discrete="some"`', lambda: gains(discrete="some"), "^discrete must be"),
-        refused("`discrete=5`", lambda: gains(discrete=5), "^discrete must be"),
-        refused("`discrete=None`", lambda: gains(discrete=None), "^discrete must be"),
+        *each_refused(
+            gains, "must be one of", missing=["drop", None], decision=["regression", ["auto"]], scale=["log", None]
+        ),
         refused("`discrete=[99]`", lambda: gains(discrete=[99]), "column number in discrete must be"),
         refused("`discrete=[-1]`", lambda: gains(discrete=[-1]), "column number in discrete must be"),
         refused("`discrete=['gene']`", lambda: gains(discrete=["gene"]), "^discrete names 'gene'"),
@@ -130,12 +94,7 @@ AREA = Area(
             "^discrete must include column 't'",
         ),
         # --- Seeds
-        refused("`random_state=-1`", lambda: gains(random_state=-1), "^random_state must be"),
-        refused("`random_state=2**32`", lambda: gains(random_state=2**32), "^random_state must be"),
-        refused("`random_state=1.0`", lambda: gains(random_state=1.0), "^random_state must be"),
-        refused('`random_state="7"`', lambda: gains(random_state="7"), "^random_state must be"),
-        refused("`random_state=True`", lambda: gains(random_state=True), "^random_state must be"),
-        refused("`random_state=10**5000`", lambda: gains(random_state=HUGE), "^random_state must be"),
+        *each_refused(gains, random_state=[-1, 2**32, 1.0, "7", True, HUGE]),
         refused("`random_state` as a table", lambda: gains(random_state=FRAME), "^random_state must be"),
         same(
             "a seed as a numpy integer",
@@ -156,14 +115,8 @@ AREA = Area(
             lambda: (5,),
         ),
         # --- Engines and threads
-        refused('`engine="tpu"`', lambda: gains(engine="tpu"), "^engine must be"),
-        refused("`engine=None`", lambda: gains(engine=None), "^engine must be"),
-        refused("`engine=7`", lambda: gains(engine=7), "^engine must be"),
+        *each_refused(gains, engine=["tpu", None, 7], n_jobs=[1.5, 10**9], progress=["yes"], checkpoint=[7]),
         refused("`n_jobs=0`", lambda: gains(n_jobs=0), "^n_jobs must not be 0"),
-        refused("`n_jobs=1.5`", lambda: gains(n_jobs=1.5), "^n_jobs must be"),
-        refused("`n_jobs=10**9`", lambda: gains(n_jobs=10**9), "^n_jobs must be"),
-        refused('`progress="yes"`', lambda: gains(progress="yes"), "^progress must be"),
-        refused("`checkpoint=7`", lambda: gains(checkpoint=7), "^checkpoint must be"),
         refused("`Checkpoint(seconds=-1)`", lambda: interplay.Checkpoint("a", seconds=-1), "^seconds must be"),
         refused("`Checkpoint(seconds=nan)`", lambda: interplay.Checkpoint("a", seconds=float("nan")), "^seconds must"),
         refused("a checkpoint in a missing folder", lambda: gains(checkpoint="no/such/folder/a"), "no/such/folder/a"),
@@ -231,11 +184,8 @@ AREA = Area(
             "number in contrast_sources must be",
         ),
         refused("`contrast_sources=7`", lambda: gains(contrast=X, contrast_sources=7), "^contrast_sources must"),
-        refused("`n_contrast=-1`", lambda: selected(n_contrast=-1), "^n_contrast must be"),
+        *each_refused(selected, n_contrast=[-1, 30.0, "many", np.array([30, 40]), 10**12]),
         refused("`n_contrast=3`", lambda: selected(n_contrast=3), "^n_contrast must be 0 or at least 6"),
-        refused("`n_contrast=30.0`", lambda: selected(n_contrast=30.0), "^n_contrast must be"),
-        refused('`n_contrast="many"`', lambda: selected(n_contrast="many"), "^n_contrast must be"),
-        refused("`n_contrast=10**12`", lambda: selected(n_contrast=10**12), "^n_contrast must be"),
         refused("`contrast_variables(X, 0)`", lambda: interplay.contrast_variables(X, 0), "^n must be"),
         refused("`contrast_variables(X, 2.0)`", lambda: interplay.contrast_variables(X, 2.0), "^n must be"),
         refused("`contrast_variables(X, 10**12)`", lambda: interplay.contrast_variables(X, 10**12), "^n must be"),
@@ -246,10 +196,7 @@ AREA = Area(
             lambda: all_arrays(interplay.contrast_variables(X, 7)),
         ),
         # --- select
-        refused("`level=0`", lambda: selected(level=0), "^level must be"),
-        refused("`level=1`", lambda: selected(level=1), "^level must be"),
-        refused("`redundancy=0`", lambda: selected(redundancy=0), "^redundancy must be"),
-        refused("`redundancy=1.5`", lambda: selected(redundancy=1.5), "^redundancy must be"),
+        *each_refused(selected, level=[0, 1, float("nan")], redundancy=[0, 1.5, "high"]),
         refused('`reference="a"`', lambda: selected(reference="a"), "^reference must map variables to levels"),
         refused(
             '`reference={"x99": 1}`', lambda: selected(reference={"x99": 1}), "^reference names 'x99', which is not"
@@ -257,11 +204,7 @@ AREA = Area(
         refused(
             '`reference={"x0": "low"}`', lambda: selected(reference={"x0": "low"}), "^reference names the level 'low'"
         ),
-        refused('`redundancy="high"`', lambda: selected(redundancy="high"), "^redundancy must be"),
-        refused("`level=nan`", lambda: selected(level=float("nan")), "^level must be"),
-        refused('`p_adjust="tukey"`', lambda: selected(p_adjust="tukey"), "^p_adjust must be one of"),
-        refused('`fit="normal"`', lambda: selected(fit="normal"), "^fit must be one of"),
-        refused('`multiclass="all"`', lambda: selected(multiclass="all"), "^multiclass must be one of"),
+        *each_refused(selected, "must be one of", p_adjust=["tukey"], fit=["normal"], multiclass=["all"]),
         refused("an argument that does not exist", lambda: selected(dimension=2), "dimension", theirs="'dimension'"),
         same(
             "numpy numbers for every setting",
@@ -342,21 +285,21 @@ AREA = Area(
         refused("`merge_parts([None])`", lambda: interplay.merge_parts([None]), "^parts must be"),
         refused('`merge_parts("a.part")`', lambda: interplay.merge_parts("a.part"), "^parts must be a list"),
         # --- Tuples
-        *refused_by_all(
-            {"interesting_tuples": tuples},
-            {
-                "dimensions": ("1", 1),
-                "min_gain": ("nan", float("nan")),
-                "stat": ('"GINI"', "GINI"),
-                "top": ("0", 0),
-                "top_by": ('"pair"', "pair"),
-                "max_memory": ("10", 10),
-                "random_state": ("-1", -1),
-                "pseudocount": ("-1", -1),
-                "engine": ('"tpu"', "tpu"),
-                "variables": ("[]", []),
-                "n_jobs": ("0", 0),
-            },
+        *each_refused(
+            tuples,
+            "",
+            of="interesting_tuples",
+            dimensions=[1],
+            min_gain=[float("nan")],
+            stat=["GINI"],
+            top=[0],
+            top_by=["pair"],
+            max_memory=[10],
+            random_state=[-1],
+            pseudocount=[-1],
+            engine=["tpu"],
+            variables=[[]],
+            n_jobs=[0],
         ),
         refused("`interesting_tuples`: `out=7`", lambda: tuples(out=7), "^out must be"),
         refused(
@@ -385,17 +328,17 @@ AREA = Area(
         ),
         same("`interesting_tuples`: `min_gain=1e300`", lambda: len(tuples(min_gain=1e300)), "no rows", lambda: 0),
         # --- Discretisation
-        *refused_by_all(
-            {"discretize": lambda **given: interplay.discretize(X, **given)},
-            {
-                "divisions": ("0", 0),
-                "discretizations": ("-1", -1),
-                "range_": ("2", 2),
-                "dimensions": ("0", 0),
-                "random_state": ("-1", -1),
-                "missing": ('"?"', "?"),
-                "n_jobs": ("0", 0),
-            },
+        *each_refused(
+            partial(interplay.discretize, X),
+            "",
+            of="discretize",
+            divisions=[0],
+            discretizations=[-1],
+            range_=[2],
+            dimensions=[0],
+            random_state=[-1],
+            missing=["?"],
+            n_jobs=[0],
         ),
         refused(
             "`discretize`: `discretizations=10**12`",

@@ -133,12 +133,10 @@ def test_what_does_not_fit():
         with pytest.raises(error, match=words):
             interplay.interactions(X, y, **({"offset": loco, "positions": positions} | given))
 
-    refused("positions of the variables are not known", positions=None)
     refused(r"^offset has no predictions without chromosome 'chrX', of variable 'rs6'", offset=loco[["1", "2"]])
     refused(r"^offset must have a column for each of two or more chromosomes", offset=loco[["1"]])
     refused(r"^offset must have one row per sample, 400, not 399", offset=loco[1:])
     refused(r"^offset has missing or infinite values", offset=loco.replace(loco.iloc[3, 1], np.nan))
-    refused(r"^holdout does not go with an offset for each chromosome", holdout=0.3)
     refused(r"^groups does not go with an offset for each chromosome", groups=np.arange(400) // 2)
     with pytest.raises(ValueError, match="y has 3 classes"):
         interplay.interactions(X, np.arange(400) % 3, offset=loco, positions=positions)

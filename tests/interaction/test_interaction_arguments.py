@@ -81,41 +81,16 @@ def test_columns_taken_as_they_are_are_those_of_the_table():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "words"),
+    ("arguments", "words"),
     [
-        ({"dimensions": 1}, ValueError, "dimensions must be a whole number of at least 2"),
-        ({"dimensions": 99}, ValueError, "dimensions=99 needs at least 99 variables"),
-        ({"p_adjust": "hommel"}, ValueError, "p_adjust='hommel' needs the p-values of all tuples"),
-        ({"p_adjust": "what"}, ValueError, "p_adjust must be one of"),
-        ({"level": 0}, ValueError, "level must be a number in"),
-        ({"max_p": 0}, ValueError, "max_p must be a number in"),
-        ({"max_p": 1.5}, ValueError, "max_p must be a number in"),
-        ({"top": 0}, ValueError, "top must be a whole number of at least 1"),
-        ({"top": 2.5}, TypeError, "top must be a whole number"),
-        ({"missing": "drop"}, ValueError, "missing must be one of 'auto', 'error', 'level', 'impute', 'omit'"),
-        ({"require": "some"}, ValueError, "require must be one of"),
-        ({"variables": ["nobody"]}, ValueError, "variables names 'nobody', which is not a column of X"),
-        ({"variables": ["x1"], "partners": ["nobody"]}, ValueError, "partners names 'nobody'"),
-        ({"partners": ["x1"]}, ValueError, "give variables too"),
-        ({"variables": ["x1"], "partners": ["x1"]}, ValueError, "there is no tuple of 2 variables"),
-        ({"variables": ["x1", "x2"], "partners": ["x3"], "require": "all"}, ValueError, "contradict each other"),
-        ({"min_distance": 5}, ValueError, "positions of the variables are not known"),
-        ({"positions": [1] * 15}, ValueError, "positions are only used with min_distance"),
-        ({"min_distance": 5, "positions": [1, 2]}, ValueError, "positions must be one number"),
-        ({"min_distance": 5, "positions": ["a"] * 15}, ValueError, "positions must be one number"),
-        ({"min_distance": 5, "positions": {"g": 3}}, ValueError, "positions names none of the variables"),
-        ({"min_distance": 5, "positions": pd.DataFrame({"a": [1]})}, ValueError, "columns variable and position"),
-        ({"min_distance": 1e9, "positions": range(15)}, ValueError, "there is no tuple of 2 variables"),
-        ({"min_distance": -1, "positions": range(15)}, ValueError, "min_distance must be a number in"),
-        ({"holdout": 1.0}, ValueError, "holdout must be a number in"),
-        ({"holdout": 0}, ValueError, "holdout must be a whole number"),
-        ({"holdout": 0.004}, ValueError, "leaves fewer than 2 samples"),
-        ({"engine": "abacus"}, ValueError, "engine must be one of"),
-        ({"progress": 3}, TypeError, "progress must be"),
+        ({"variables": ["x1"], "partners": ["nobody"]}, "partners names 'nobody'"),
+        ({"variables": ["x1", "x2"], "partners": ["x3"], "require": "all"}, "contradict each other"),
+        ({"positions": [1] * 15}, "positions are only used with min_distance"),
+        ({"min_distance": 5, "positions": {"g": 3}}, "positions names none of the variables"),
     ],
 )
-def test_bad_input(arguments, error, words):
-    with pytest.raises(error, match=words):
+def test_bad_input(arguments, words):
+    with pytest.raises(ValueError, match=words):
         interplay.interactions(*xor(0), **arguments)
 
 

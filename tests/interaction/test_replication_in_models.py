@@ -167,9 +167,6 @@ def test_what_does_not_fit():
         assert found.replicate(X, y["classes"], covariates=beside["age"]).significant
     with pytest.raises(ValueError, match=r"^entry is for times"):
         found.replicate(X, y["classes"], covariates=beside["age"], offset=beside["known"], entry=beside["entry"])
-    times = interplay.interactions(X, y["times"], top=1)
-    with pytest.raises(ValueError, match=r"^y must be \(time, event\)"):
-        times.replicate(X, y["number"])
     rare = (y["times"][0], np.arange(400) < 8)
     with pytest.raises(ValueError, match=r"^holdout=0.2 leaves \d events to test in, and at least 5 are needed"):
         interplay.interactions(X, rare, holdout=0.2)

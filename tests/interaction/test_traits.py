@@ -180,13 +180,9 @@ def test_where_no_trait_is_done_nothing_is_saved(table, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda Y: Y.rename(columns={"product": "time", "class": "event"})[["time", "event"]], "time and its event"),
-        (lambda Y: pd.get_dummies(Y["noise"] > 0), "one-hot"),
         (lambda Y: Y.iloc[:10], "one row per sample: 10 rows, 300 samples"),
-        (lambda Y: Y.assign(flat=1.0), "one class only.*trait 'flat'"),
         (lambda Y: Y.assign(empty=np.nan), "no values.*trait 'empty'"),
         (lambda Y: Y.to_numpy(), "one column"),
-        (lambda Y: ["v1", "x2"], "not a column of X"),
     ],
 )
 def test_what_is_refused(table, change, message: str) -> None:

@@ -230,8 +230,6 @@ def test_tags_show_less() -> None:
     asked = {"h2": 0.05, "effect": None, "maf": 0.3}
     seen = make_design(**DESIGN | asked | {"r2_tag": (0.9, 0.5)}).effects
     assert np.allclose(seen, make_design(**DESIGN | asked | {"h2": 0.05 * 0.45}).effects)
-    with pytest.raises(ValueError, match="r2_tag is used with h2"):
-        interplay.power(r2_tag=0.9)
 
 
 def test_power_of_dosages_agrees_with_statsmodels() -> None:

@@ -107,12 +107,6 @@ def test_kinship_of_many_blocks_of_samples(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(whole) >= 10
 
 
-def test_kinship_needs_genotypes() -> None:
-    rng = np.random.default_rng(5)
-    with pytest.raises(ValueError, match="kinship is that of genotypes, 0, 1 or 2, and X has other numbers"):
-        relatives(genotypes(rng, 50, 30) * 0.9)
-
-
 def test_level_zero_is_ridge_regression_of_the_other_folds() -> None:
     rng = np.random.default_rng(6)
     columns = scaled_columns(genotypes(rng, 120, 30).T) * np.sqrt(120)
@@ -257,8 +251,6 @@ def test_offsets_by_name_and_index() -> None:
 
 
 @pytest.mark.parametrize(("given", "message"), [
-    ({"positions": [("1", v) for v in range(200)]}, "fewer than two chromosomes"),
-    ({"positions": None}, "positions of the variables are not known"),
     ({"n_folds": 100}, "too few for n_folds=100"),
     ({"y": np.arange(200) % 3}, "y has 3 classes"),
 ])  # fmt: skip

@@ -314,16 +314,6 @@ def test_a_vcf_file_that_is_cut_short(tmp_path: Path) -> None:
             read_vcf(path)
 
 
-def test_limits_that_a_vcf_file_cannot_have(tmp_path: Path) -> None:
-    path = STUDY.write(tmp_path, ".vcf")
-    with pytest.raises(ValueError, match=r"min_info cannot be used with .* neither dosages"):
-        read_vcf(path, min_info=0.5)
-    with pytest.raises(ValueError, match=r"hard_call_threshold cannot .* variant rs0 .1:1000. has no dosages"):
-        read_vcf(path, hard_call_threshold=0.1)
-    with pytest.raises(ValueError, match="has no phenotype: give target_file"):
-        read_data(path)
-
-
 # --- PLINK 2
 
 

@@ -287,8 +287,6 @@ def test_a_missing_target(tmp_path: Path) -> None:
         found = interplay.max_information_gain(X, y)
         np.testing.assert_array_equal(found.gain, expected.gain)
         assert as_table(X).samples_left_out == 2
-    with pytest.raises(ValueError, match="missing_target must be one of 'error', 'drop', not 'keep'"):
-        read_data(tmp_path / "data.csv", target="y", missing_target="keep")
     done = run("run", tmp_path / "data.csv", "--target", "y", "-k", "1")
     assert done.code == 2
     assert "use --missing-target drop to leave" in done.err
@@ -350,12 +348,6 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert 'na_values = ["n.d.", "-9"]' in (tmp_path / "run.toml").read_text()
     again = run("run", tmp_path / "data.csv", "--config", tmp_path / "run.toml")
     assert again.out == done.out
-
-
-def test_na_values_of_other_formats_are_refused(tmp_path: Path) -> None:
-    pd.DataFrame({"a": [1, 2], "y": [0, 1]}).to_parquet(tmp_path / "data.parquet")
-    with pytest.raises(ValueError, match=r"^na_values cannot be used with \.parquet files"):
-        read_data(tmp_path / "data.parquet", target="y", na_values=["1"])
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])

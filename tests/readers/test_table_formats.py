@@ -88,8 +88,6 @@ class TestSpreadsheets:
         assert "has 2 sheets, and the first, 'Sheet', is read: use sheet='second' for another" in words[0]
         X, _ = read_data(path, target="y", sheet="second")
         assert X["b"].tolist() == [3, 4]
-        with pytest.raises(ValueError, match="sheet must be one of 'Sheet', 'second', not 'third'"):
-            read_data(path, target="y", sheet="third")
 
     def test_cells_of_every_kind(self, tmp_path: Path) -> None:
         day = datetime.date(1970, 1, 2)
@@ -141,17 +139,10 @@ class TestSpreadsheets:
         with pytest.raises(ValueError, match=message):
             read_data(write_rows(tmp_path / "a.xlsx", *rows), target="y")
 
-    def test_other_files(self, tmp_path: Path, sheet: Path) -> None:
-        (tmp_path / "half.xlsx").write_bytes(sheet.read_bytes()[:3000])
-        (tmp_path / "text.xlsx").write_text("a,y\n1,2\n")
+    def test_a_web_page(self, tmp_path: Path) -> None:
         (tmp_path / "page.xls").write_text("<html><table></table></html>")
-        for name, message in (
-            ("half.xlsx", "is not a spreadsheet that can be read"),
-            ("text.xlsx", r"is text, not a spreadsheet: rename it to \.csv"),
-            ("page.xls", "is a web page or XML, not a spreadsheet"),
-        ):
-            with pytest.raises(ValueError, match=f"{name}' {message}"):
-                read_data(tmp_path / name, target="outcome")
+        with pytest.raises(ValueError, match=r"page.xls' is a web page or XML, not a spreadsheet"):
+            read_data(tmp_path / "page.xls", target="outcome")
 
 
 class TestStatistical:
@@ -286,16 +277,12 @@ class TestZip:
                 {"a.csv": csv, "b.csv": csv},
                 r"data\.zip' must hold one table, and it holds 2 files \('a\.csv', 'b\.csv'\)",
             ),
-            ({}, "it holds no file"),
             ({"a.parquet": b""}, r"data\.zip/a\.parquet' is read in blocks"),
             ({"a.csv": b"a,y\n1\n"}, r"data\.zip/a\.csv', first row: 1 field"),
             ({"a.docx": b"a"}, r"data\.zip/a\.docx' has an unknown file extension"),
         ):
             with pytest.raises(ValueError, match=message):
                 read_data(self.zipped(tmp_path, **files), target="y")
-        (tmp_path / "text.zip").write_text("a,y\n1,2\n")
-        with pytest.raises(ValueError, match="is not a zip file, or is damaged"):
-            read_data(tmp_path / "text.zip", target="y")
         whole = self.zipped(tmp_path, **{"a.csv": csv}).read_bytes()
         (tmp_path / "changed.zip").write_bytes(whole[:60] + b"????" + whole[64:])
         with pytest.raises(ValueError, match=r"changed\.zip' is not a zip file, or is damaged"):
@@ -478,18 +465,12 @@ class TestTargetFile:
             ValueError, match=r"have no sample in common .'gyrA', 'tetM', … in the one, 'g0', 'g1', … in"
         ):
             read_data(genes, target="mic", target_file=other)
-        with pytest.raises(ValueError, match="sample_id is only used with target_file"):
-            read_data(genes, target="mic", transpose=True, sample_id="id")
         other.write_text(other.read_text() + "g0,1,1\n")
         with pytest.raises(ValueError, match=r"traits\.csv' has more than one sample 'g0'"):
             read_data(genes, target="mic", transpose=True, target_file=other)
         np.save(tmp_path / "a.npy", PRESENCE)
         with pytest.raises(ValueError, match=r"target_file cannot be used with \.npy files"):
             read_data(tmp_path / "a.npy", target="0", target_file=other)
-        with pytest.raises(ValueError, match=r"transpose cannot be used with \.npy files"):
-            read_data(tmp_path / "a.npy", target="0", transpose=True)
-        with pytest.raises(ValueError, match=r"sheet cannot be used with \.rtab files"):
-            read_data(genes, target="0", sheet="x")
 
     def test_on_the_command_line(self, tmp_path: Path) -> None:
         genes, other = rtab(tmp_path), traits(tmp_path)

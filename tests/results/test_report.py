@@ -306,15 +306,6 @@ def test_a_failed_report_leaves_the_old_one(xor, tmp_path: Path, monkeypatch) ->
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_paths_that_cannot_be_written(xor, tmp_path: Path) -> None:
-    with pytest.raises(
-        FileNotFoundError, match=r"^cannot write '.*report.html': there is no folder .*: make it first$"
-    ):
-        xor.to_html(tmp_path / "missing" / "report.html")
-    with pytest.raises(IsADirectoryError, match="it is a folder"):
-        xor.to_html(tmp_path)
-
-
 def test_the_report_says_what_it_is_about(monkeypatch, capfd, tmp_path) -> None:
     X, y = xor_table()
     frame = X.assign(id=np.arange(len(X)), ill=y)

@@ -271,15 +271,6 @@ def test_cut_numbers_labels_and_missing_values() -> None:
     assert found.tagging(frame, labels, complete=True)["verdict"][0] == "holds"
 
 
-def test_groups_are_refused_and_samples_must_be_the_same() -> None:
-    frame, y = phantom(400, 0)
-    found = interplay.interactions(frame, y)
-    with pytest.raises(ValueError, match="dense has 399 samples"):
-        found.tagging(frame, y, dense=frame[1:])
-    with pytest.raises(ValueError, match="X lacks the variable"):
-        found.tagging(frame.drop(columns="a"), y)
-
-
 @pytest.mark.slow
 def test_many_leads_with_many_neighbours_take_seconds() -> None:
     """100 leads with 500 neighbours each, all of them significant; the limit leaves room for a busy machine."""

@@ -151,16 +151,3 @@ def test_times_with_few_events_cannot_be_told() -> None:
     event &= np.arange(300) < 90
     found = interplay.interactions(frame, (time, event), level=0.99, p_adjust="none", top=1)
     assert found.tagging(frame, (time, event))["reason"][0] == "too few events"
-
-
-def test_outcomes_of_another_kind_are_refused() -> None:
-    frame, age = shadow(400)
-    y, entry = times_of(frame["cause"].to_numpy())
-    of_times = interplay.interactions(frame, y)
-    of_numbers = interplay.interactions(frame, age + frame["cause"].to_numpy())
-    with pytest.raises(ValueError, match="y must be times"):
-        of_times.tagging(frame, y[0])
-    with pytest.raises(ValueError, match="y is times"):
-        of_numbers.tagging(frame, y)
-    with pytest.raises(ValueError, match="entry is for times"):
-        of_numbers.tagging(frame, age, entry=entry)

@@ -238,12 +238,6 @@ def test_files_that_are_no_checkpoints_stay_as_they_are(data, file: Path) -> Non
     with pytest.raises(ValueError, match=r"run.ckpt' is not a checkpoint of interplay, or is damaged"):
         interplay.max_information_gain(*data, checkpoint=file)
     assert file.read_text() == "a,b\n1,2\n"
-    with pytest.raises(OSError, match="no folder"):
-        interplay.max_information_gain(*data, checkpoint=file.parent / "nowhere" / "run.ckpt")
-    with pytest.raises(TypeError, match="name of a file"):
-        interplay.max_information_gain(*data, checkpoint=3)
-    with pytest.raises(ValueError, match=r"checkpoint must be the name of a file, and .* is a folder"):
-        interplay.max_information_gain(*data, checkpoint=file.parent)
 
 
 def test_interrupt_writes_what_was_found(tmp_path: Path, ctrl_c_after) -> None:
@@ -418,10 +412,7 @@ def test_permissions_and_links_stay(data, tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_pipe_is_refused_and_not_waited_for(data, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ValueError, match=r"checkpoint must be a file that can be read again, and '.*pipe' is a pipe"):
-        interplay.max_information_gain(*data, checkpoint=tmp_path / "pipe")
+def test_a_device_is_refused() -> None:
     with pytest.raises(ValueError, match="checkpoint must be a file that can be read again"):
         interplay.Checkpoint("/dev/null")
 

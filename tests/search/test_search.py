@@ -36,28 +36,6 @@ def test_variables_by_name_and_number(data) -> None:
     assert by_number.tuples[0].tolist() == [-1, -1]
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"variables": "x2"}, "list of names or numbers"),
-        ({"variables": ["foo"]}, "'foo', which is not a column"),
-        ({"variables": [12]}, "from 0 to 11"),
-        ({"variables": []}, "at least 1 different"),
-        ({"variables": [1, 1], "require": "all"}, "at least 2 different"),
-        ({"variables": [1], "require": "some"}, "require must be one of"),
-        ({"variables": 3}, "variables must be a list"),
-        ({"contrast": np.zeros((10, 3))}, "contrast has 10 samples and X has 200"),
-        ({"contrast": np.zeros(200)}, "contrast: X must be two-dimensional"),
-        ({"contrast": np.full((200, 2), np.nan)}, "contrast: "),
-        ({"contrast": np.zeros((200, 2)), "contrast_sources": [1]}, "one entry per contrast variable"),
-        ({"contrast": np.zeros((200, 2)), "contrast_sources": [1, 12]}, "from 0 to 11"),
-    ],
-)
-def test_bad_arguments(data, settings: dict, message: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=message):
-        interplay.max_information_gain(*data, **settings)
-
-
 def test_levels_and_classes_in_numbers(data) -> None:
     """256 levels, 40 classes: slow perhaps, but right: the gain alone equals that of the formula."""
     rng = np.random.default_rng(1)

@@ -56,26 +56,6 @@ def test_what_forbids_the_exchange_of_single_samples_goes_with_one_dimension():
             resolve_dimensions(dimensions, arms, 50, one_with="groups")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"dimensions": "all"}, r"dimensions must be 'auto', a whole number or several, not 'all'"),
-        ({"dimensions": ()}, r"dimensions must hold at least one number"),
-        ({"dimensions": (1, 0)}, r"each of several dimensions must be"),
-        ({"dimensions": (1, 99)}, r"dimensions=99 needs at least 99 variables, and X has 45"),
-        ({"dimensions": 2, "arms": ["pairs"]}, r"arms are for several dimensions in one call: leave arms out"),
-        ({"arms": ["couples"]}, r"arms names 'couples': with dimensions=\(1, 2, 3\) there are alone, given, pairs, tr"),
-        ({"dimensions": (1, 2), "arms": ["triples"]}, r"arms names 'triples': with dimensions=\(1, 2\)"),
-        ({"arms": []}, r"arms must name at least one of"),
-        ({"arms": 3}, r"arms must be a list of names of arms, not 3"),
-    ],
-)
-def test_bad_dimensions_and_arms_are_refused_in_one_line(data, arguments, message):
-    with pytest.raises((ValueError, TypeError), match=message) as error:
-        interplay.select(*data, **arguments)
-    assert "\n" not in str(error.value)
-
-
 def test_a_column_of_many_labels_does_not_stop_the_default_call():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))

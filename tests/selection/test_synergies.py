@@ -125,11 +125,7 @@ def test_graph() -> None:
 
 def test_messages(monkeypatch) -> None:
     X, y = three_way()
-    with pytest.raises(ValueError, match="synergies need tuples: run select with dimensions=2 or more"):
-        interplay.select(X, y, dimensions=1).synergies()
     result = interplay.select(X, y, dimensions=2, random_state=0)
-    with pytest.raises(ValueError, match="top must be a whole number of at least 1"):
-        result.synergies(top=0)
     older = replace(result, runs=(replace(result.runs[0], explanations=None),))
     with pytest.raises(ValueError, match="does not contain its tuples"):
         older.synergies()

@@ -183,14 +183,6 @@ def test_outcomes_that_do_not_fit_the_plan_are_refused(plan: SitePlan) -> None:
         list_at_site(plan, X, np.where(y == "ill", "dead", y), site="Basel")
     with pytest.raises(ValueError, match="y has one class only, 'ill'"):
         list_at_site(plan, X, np.full(300, "ill"), site="Basel")
-    with pytest.raises(ValueError, match="site must be one of the plan's"):
-        list_at_site(plan, X, y, site="Oslo")
-
-
-def test_numbers_as_outcomes_are_refused() -> None:
-    X, _ = TABLES["Basel"]
-    with pytest.raises(ValueError, match="y is a number, and sites can only compare classes"):
-        plan_sites(X, np.random.default_rng(0).normal(size=300), sites=SITES)
 
 
 def test_too_many_significant_tuples_need_another_plan() -> None:
@@ -241,9 +233,6 @@ def test_plans_are_text_and_say_what_is_wrong(tmp_path: Path, plan: SitePlan) ->
     del entries["classes"]
     file.write_text(json.dumps(entries), encoding="utf-8")
     with pytest.raises(ValueError, match="lacks the entry 'classes'"):
-        plan_digest(file)
-    file.write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match="no valid JSON"):
         plan_digest(file)
 
 

@@ -262,18 +262,15 @@ class TestConfounded:
 
 
 class TestDetermined:
-    @pytest.mark.parametrize("scale", ["ranks", "values"])
-    def test_a_covariate_that_is_the_outcome_is_refused(self, scale):
+    @pytest.mark.parametrize("call", [interplay.select, interplay.interactions])
+    @pytest.mark.parametrize(
+        ("outcome", "scale"),
+        [(lambda age: 2 * age + 1, "ranks"), (lambda age: 2 * age + 1, "values"), (lambda age: age > 60, "ranks")],
+    )
+    def test_a_covariate_that_determines_the_outcome_is_refused(self, call, outcome, scale):
         X, _, age = confounded()
-        for call in (interplay.select, interplay.interactions):
-            with pytest.raises(ValueError, match="covariates determine y"):
-                call(X, 2 * age + 1, covariates=age, scale=scale)
-
-    def test_a_covariate_that_divides_the_classes_is_refused(self):
-        X, _, age = confounded()
-        for call in (interplay.select, interplay.interactions):
-            with pytest.raises(ValueError, match="covariates determine y"):
-                call(X, (age > 60).astype(int), covariates=age)
+        with pytest.raises(ValueError, match="covariates determine y"):
+            call(X, outcome(age), covariates=age, scale=scale)
 
     @pytest.mark.parametrize("kind", ["classes", "ranks", "values", "times"])
     def test_a_variable_that_is_the_outcome_is_found(self, kind):
@@ -329,22 +326,6 @@ class TestOffset:
         merged = interplay.merge_parts(sorted(tmp_path.glob("part*")), X=frame)
         pd.testing.assert_frame_equal(merged.table, found.table)
 
-    @pytest.mark.parametrize(
-        ("offset", "y", "message"),
-        [
-            (np.zeros(5), None, "offset must have one value per sample of X: 5 values, 600 samples"),
-            (np.r_[np.nan, np.zeros(599)], None, "offset has missing or infinite values (the first at sample 0)"),
-            (["a"] * 600, None, "offset must be numbers"),
-            (np.zeros(600), np.arange(600) % 3, "offset is one number per sample, and y has 3 classes"),
-        ],
-    )
-    def test_refusals(self, offset, y, message):
-        X, two, _ = confounded()
-        for call in (interplay.select, interplay.interactions):
-            with pytest.raises((ValueError, TypeError)) as error:
-                call(X, two if y is None else y, offset=offset)
-            assert message in str(error.value)
-
 
 class TestSameAnswer:
     @pytest.mark.parametrize("kind", ["numbers", "classes", "times"])
@@ -377,13 +358,8 @@ class TestSameAnswer:
 @pytest.mark.parametrize(
     ("covariates", "message"),
     [
-        (np.zeros(5), "covariates must have one value per sample of X: 5 values, 600 samples"),
-        (np.r_[np.nan, np.ones(599)], "covariates: column 'covariate' has missing or infinite values"),
-        (np.ones(600), "column 'covariate' has one value only"),
         (pd.DataFrame({"sex": ["f"] * 600}), "column 'sex' has one value only"),
-        ("nowhere", "covariates names 'nowhere', which is not a column of X"),
         (["x1", "nowhere"], "covariates names 'nowhere'"),
-        ([f"p{i}" for i in range(600)], "covariates give a model with 599 columns"),
         (np.zeros((600, 2, 2)), "covariates"),
     ],
 )

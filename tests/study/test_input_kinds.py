@@ -221,10 +221,8 @@ class TestBed:
         [
             ({"samples": "some"}, "^samples must be 'all', 'phenotyped', a mask, or a list"),
             ({"samples": [True, False]}, "^samples, as a mask, must have 300 entries, not 2"),
-            ({"samples": []}, "^samples"),
             ({"variants": ["rs404"]}, "^variants names 'rs404', which is not in the file"),
             ({"variants": [24]}, "^variants must be numbers from 0 to 23"),
-            ({"variants": [[1]]}, "^variants must be 'all', a mask"),
             ({"variants": np.zeros(24, dtype=bool)}, "^variants leaves nothing"),
         ],
     )
@@ -282,21 +280,13 @@ class TestAnnData:
 
     def test_errors(self, tmp_path: Path) -> None:
         adata = as_anndata(genotypes()[0], layers={"counts": genotypes()[0]})
-        with pytest.raises(ValueError, match=r"^layer 'raw' is not in the AnnData.*\(there are: 'counts'\)"):
-            from_anndata(adata, layer="raw")
         with pytest.raises(ValueError, match=r"^the AnnData has no X: choose one of its layers \(there are: none\)"):
             interplay.select(anndata.AnnData(obs=adata.obs, var=adata.var), [0, 1], dimensions=2)
-        with pytest.raises(TypeError, match=r"^adata must be an AnnData, not list"):
-            from_anndata([[1]])
         adata.obs["donor"] = 1
         with pytest.raises(ValueError, match=r"^y names 'state', which is neither a column of X nor known"):
             interplay.select(adata, "state", dimensions=2)
         with pytest.raises(FileNotFoundError, match="there is no such file"):
             read_h5ad(tmp_path / "none.h5ad")
-        (tmp_path / "text.h5ad").write_text("not HDF5")
-        with pytest.raises(ValueError, match=r"text.h5ad' is not an \.h5ad file that anndata can read") as caught:
-            read_h5ad(tmp_path / "text.h5ad")
-        assert "\n" not in str(caught.value)
         for table in (adata, from_anndata(adata)):
             with pytest.raises(TypeError, match="X must be an array or frame, of which transform"):
                 interplay.MDFSSelector(dimensions=2).fit(table, [0, 1])
@@ -360,12 +350,6 @@ class TestParquet:
 
     def test_errors(self, tmp_path: Path) -> None:
         file = tmp_path / "x.parquet"
-        with pytest.raises(FileNotFoundError, match="there is no such file"):
-            scan_parquet(file)
-        file.write_text("no Parquet")
-        with pytest.raises(ValueError, match="is not a Parquet file that can be read") as caught:
-            scan_parquet(file)
-        assert "\n" not in str(caught.value)
         pq.write_table(pa.table([[1], [2]], names=["a", "a"]), file)
         with pytest.raises(ValueError, match="X has more than one column named 'a'"):
             scan_parquet(file)

@@ -263,40 +263,19 @@ ONE_DIMENSIONAL_SPARSE = [(LINE, "X must be two-dimensional .* not 1-dimensional
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.zeros(5), r"X must be two-dimensional .* not 1-dimensional: reshape it, X.reshape\(-1, 1\)"),
-        ([1.0, 2.0], r"X must be two-dimensional .* not 1-dimensional"),
-        (np.zeros((2, 3, 4)), r"X must be two-dimensional .* not 3-dimensional: reshape it"),
-        (pd.Series([1, 2]), "X must be two-dimensional .*to_frame"),
         (pl.Series([1, 2]), "X must be two-dimensional .*to_frame"),
         *ONE_DIMENSIONAL_SPARSE,
-        ({"a": [1, 2]}, r"X must be a table .* not dict"),
-        (None, r"X must be a table .* not NoneType"),
-        ([[1, 2], [3]], "X has rows of different lengths"),
-        (np.zeros((0, 3)), "X has no samples"),
-        (np.zeros((3, 0)), "X has no variables"),
-        (pd.DataFrame(), "X has no samples"),
         (pd.DataFrame({"a": []}), "X has no samples"),
-        (pl.DataFrame(), "X has no samples"),
         (sp.csr_array((3, 0)), "X has no variables"),
-        (np.zeros((2, 2), complex), "column 'x0' of X holds complex numbers"),
-        (np.zeros((2, 2), "M8[s]"), "column 'x0' of X holds dates or times"),
-        (np.zeros((2, 2), "m8[s]"), "column 'x0' of X holds time differences"),
         (np.array([[1, DATES[0]], [2, DATES[1]]], dtype=object), "column 'x1' of X holds dates or times"),
         (np.array([[1, 1j], [2, 2j]], dtype=object), "column 'x1' of X holds complex numbers"),
         (np.array([[1, datetime.timedelta(1)]], dtype=object), "column 'x1' of X holds time differences"),
-        (np.array([[1, b"a"], [2, "b"]], dtype=object), "column 'x1' of X mixes bytes and str"),
         ([["a", 1], [1.5, 2]], "column 'x0' of X mixes float and str"),
-        (np.array([[1, 10**400]], dtype=object), "column 'x1' of X holds numbers beyond the range of float64"),
         (np.array([[object()]], dtype=object), "column 'x0' of X holds values of type object"),
         (pd.DataFrame({"a": [1, 2], "when": pd.to_datetime(DATES)}), "column 'when' of X holds dates or times"),
         (pl.DataFrame({"a": [1, 2], "when": DATES}), "column 'when' of X holds dates or times"),
         (pa.table({"a": [1, 2], "when": DATES}), "column 'when' of X holds dates or times"),
         (pd.DataFrame({"a": [1, 2], "z": [1j, 2j]}), "column 'z' of X holds complex numbers"),
-        (pd.DataFrame({"a": [1, 2], "z": [[1], [2]]}), "column 'z' of X holds nested values"),
-        (pd.DataFrame({"a": [1, 2], "z": [(1,), (2,)]}), "column 'z' of X holds nested values"),
-        (pl.DataFrame({"a": [1, 2], "z": [[1], [2]]}), "column 'z' of X holds nested values"),
-        (pl.DataFrame({"a": [1, 2], "z": [{"u": 1}, {"u": 2}]}), "column 'z' of X holds nested values"),
-        (pd.DataFrame(np.zeros((2, 2)), columns=["a", "a"]), "X has more than one column named 'a'"),
         (pd.DataFrame(np.zeros((2, 2)), columns=["1", 1]), "X has more than one column named '1'"),
         (pa.table([[1], [2]], names=["a", "a"]), "X has more than one column named 'a'"),
     ],
@@ -306,11 +285,6 @@ def test_errors(X, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         as_table(X)
     assert "\n" not in str(caught.value)
-
-
-def test_sparse_complex_is_refused():
-    with pytest.raises(TypeError, match="column 'x0' of X holds complex128"):
-        as_table(sp.csr_matrix(np.eye(2, dtype=complex)))
 
 
 def test_names_must_match():
