@@ -30,9 +30,9 @@ if _TYPE_CHECKING:
     from interplay.show.results.combined import Combined
     from interplay.show.results.interactions import Interactions
     from interplay.show.results.replicated import Replication
+    from interplay.show.results.result import Traits
     from interplay.show.results.saved import load
     from interplay.show.results.selection import Selection
-    from interplay.show.results.traits import Traits
     from interplay.sites.combine import combine
 
     __version__: str
@@ -89,7 +89,7 @@ _HOME = {
     "Replication": "interplay.show.results.replicated",
     "SearchInterrupted": "interplay.search.engines.base",
     "Selection": "interplay.show.results.selection",
-    "Traits": "interplay.show.results.traits",
+    "Traits": "interplay.show.results.result",
     "TupleTable": "interplay.ask.tuples.table",
     "TuplesInterrupted": "interplay.ask.tuples.table",
     "combine": "interplay.sites.combine",

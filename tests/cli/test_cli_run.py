@@ -20,8 +20,8 @@ import pytest
 
 import interplay
 from command_line import exclusive_or, in_shell
-from interplay.ask.cli.config import read_config, write_config
 from interplay.ask.cli.options import SELECT_OPTIONS
+from interplay.ask.cli.outputs import read_config, write_config
 from interplay.ask.cli.run import run as run_command
 from interplay.show.results.selection import Selection
 

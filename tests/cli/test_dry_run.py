@@ -7,15 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
-from interplay.ask.cli import pilot_call
-from interplay.ask.cli.expected_work import expected_interactions, expected_work
-from interplay.ask.cli.pilot_call import whole_seconds
+from interplay.ask.cli import expected_work as dry_run
+from interplay.ask.cli.expected_work import expected_interactions, expected_work, whole_seconds
 
 
 @pytest.fixture
 def clock(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(pilot_call.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(dry_run.time, "perf_counter", lambda: now[0])
     return now
 
 
@@ -67,7 +66,7 @@ def test_calls_of_fewer_variables(monkeypatch, expected):
     y = (X[:, 1] > 0) ^ (X[:, 4] > 0)
     X[:, 2] = rng.integers(0, 3, 200)
     X[0, 5] = np.nan
-    monkeypatch.setattr(pilot_call, "_SEARCH_SECONDS", 1e-9)
+    monkeypatch.setattr(dry_run, "_SEARCH_SECONDS", 1e-9)
     work = expected(X, y, covariates=rng.normal(size=200), discrete=[2], random_state=0)
     assert 0 < work.seconds < 60
     assert work.n_vars == 80

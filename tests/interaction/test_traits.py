@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import interplay
-from interplay.show.results.traits import Traits
+from interplay.show.results.result import Traits
 
 N = 300
 

@@ -13,8 +13,8 @@ import interplay
 from interplay.base.arrays import scaled_columns
 from interplay.data.study.table import as_table
 from interplay.genetics import polygenic_offsets, principal_components, relatives
+from interplay.populations.components import pruned_variants
 from interplay.populations.polygenic import _fitted, _folds, fold_predictions, penalties, slope_of
-from interplay.populations.variants import pruned_variants
 
 
 def genotypes(rng: Any, n: int, p: int, low: float = 0.2) -> Any:

@@ -12,7 +12,7 @@ import pytest
 import interplay
 from interplay.show.report.words import first_sentences
 from interplay.show.results import summary_words
-from interplay.show.results.shown_variables import shown_variables
+from interplay.show.results.selection_summary import shown_variables
 
 GLOSSARY = Path(__file__).parents[2] / "docs" / "glossary.md"
 

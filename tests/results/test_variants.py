@@ -16,7 +16,7 @@ from scipy.stats import chi2
 import interplay
 from genotype_study import Study
 from interplay.data.models.per_unit import linear_per_unit, logistic_per_unit
-from interplay.show.plots.variants import shown_places
+from interplay.show.plots.gains import shown_places
 from interplay.show.report.content import report_content
 
 N = 300

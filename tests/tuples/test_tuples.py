@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 
 import interplay
 import reference
-from interplay.ask.tuples import parquet_rows, source
+from interplay.ask.tuples import source
 from interplay.ask.tuples import source as listing
 from interplay.ask.tuples import table as best_rows
+from interplay.ask.tuples import table as tuple_rows
 from interplay.search.engines.cpu import CpuEngine
 
 
@@ -43,7 +44,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch, n_rows: int) -> None:
     """Tiles, batches and row groups of few rows, so that small tables have many of each."""
     monkeypatch.setattr(source, "BATCH_ROWS", n_rows)
     monkeypatch.setattr(source, "_TILE_ROWS", n_rows / 2)
-    monkeypatch.setattr(parquet_rows, "ROWS_PER_GROUP", n_rows)
+    monkeypatch.setattr(tuple_rows, "ROWS_PER_GROUP", n_rows)
 
 
 @settings(max_examples=60, deadline=None)
@@ -229,7 +230,7 @@ def test_interrupted_file_is_valid_and_says_so(monkeypatch, xor, tmp_path: Path)
 
 def test_interrupt_while_writing(monkeypatch, xor, tmp_path: Path) -> None:
     small_batches(monkeypatch, 100)
-    write, written = parquet_rows.ParquetRows._write, []
+    write, written = tuple_rows.ParquetRows._write, []
 
     def write_or_stop(self, *columns):
         written.append(1)
@@ -237,7 +238,7 @@ def test_interrupt_while_writing(monkeypatch, xor, tmp_path: Path) -> None:
             raise KeyboardInterrupt
         write(self, *columns)
 
-    monkeypatch.setattr(parquet_rows.ParquetRows, "_write", write_or_stop)
+    monkeypatch.setattr(tuple_rows.ParquetRows, "_write", write_or_stop)
     with pytest.raises(interplay.TuplesInterrupted) as caught:
         interplay.interesting_tuples(*xor, dimensions=3, out=tmp_path / "tuples.parquet")
     metadata = pq.read_metadata(caught.value.partial)
@@ -416,7 +417,7 @@ def test_an_interrupt_on_a_full_disk_is_an_interrupt(monkeypatch, xor, disk: Ful
 def test_a_fault_while_writing_leaves_nothing(monkeypatch, xor, tmp_path: Path, interrupted: bool) -> None:
     """The same without a disk of one's own."""
     small_batches(monkeypatch, 100)
-    make = parquet_rows.ParquetRows.__init__
+    make = tuple_rows.ParquetRows.__init__
 
     def make_full(self, *args, **kwargs):
         make(self, *args, **kwargs)
@@ -427,10 +428,10 @@ def test_a_fault_while_writing_leaves_nothing(monkeypatch, xor, tmp_path: Path, 
         self._writer.close()
         self._writer = SimpleNamespace(write_table=full, close=full, add_key_value_metadata=lambda _: None)
 
-    monkeypatch.setattr(parquet_rows.ParquetRows, "__init__", make_full)
+    monkeypatch.setattr(tuple_rows.ParquetRows, "__init__", make_full)
     reason = f"cannot write {str(tmp_path / 'tuples.parquet')!r}: No space left on device"
     if interrupted:
-        monkeypatch.setattr(parquet_rows, "ROWS_PER_GROUP", 10**6)
+        monkeypatch.setattr(tuple_rows, "ROWS_PER_GROUP", 10**6)
         with pytest.raises(interplay.TuplesInterrupted) as caught:
             interplay.interesting_tuples(*xor, dimensions=3, out=tmp_path / "tuples.parquet", engine=StopsAfter())
         assert caught.value.not_kept == reason

@@ -32,7 +32,7 @@ from interplay.data.study.subsets import RowSubset
 from interplay.data.study.table import Table, as_table
 from interplay.search.checkpoint import Checkpoint, as_checkpoint
 from interplay.search.engines.base import SearchInterrupted
-from interplay.show.results.traits import Traits
+from interplay.show.results.result import Traits
 
 Task = TypeVar("Task")
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, check_real
 from interplay.data.study.table import Table, as_table
-from interplay.populations.variants import blocks, pruned_variants, sample_index
+from interplay.populations.components import blocks, pruned_variants, sample_index
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,8 +25,8 @@ from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.positions import make_positions
 from interplay.data.study.study import make_study
 from interplay.data.study.table import Table
+from interplay.populations.components import blocks, genotype_numbers, pruned_variants, sample_index, standardised
 from interplay.populations.kinship import genotype_codes, related_pairs
-from interplay.populations.variants import blocks, genotype_numbers, pruned_variants, sample_index, standardised
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,14 +3,14 @@
 ::
 
     commands.py           the group of all commands, and how one is run
-    run.py, interactions.py, power.py, demo.py, info.py, bench.py   one command each
+    run.py, interactions.py, power.py, demo.py   one command each
+    info.py               commands on this machine: info, bench
     saved.py              commands on saved results: merge, combine, report
     site.py               commands for sites that keep their tables
-    options.py            options of `select`; data_options.py: of files, times, populations; outputs.py: of results;
-                          config.py: TOML files
-    plink_words.py        options as PLINK calls them → ours
-    help_groups.py        the usual options with --help, all of them in groups with --help-all
-    expected_work.py      the time and memory that --dry-run prints; pilot_call.py: a call that is made to time it
+    options.py            options of `select`; data_options.py: of files, times, populations; outputs.py: of results,
+                          and TOML files of settings
+    help_groups.py        options as PLINK calls them → ours; the usual ones with --help
+    expected_work.py      the time and memory that --dry-run prints
     errors.py             exceptions → one line and an exit code; one problem of a file → all of its problems
     words.py              messages about arguments → messages about options
 

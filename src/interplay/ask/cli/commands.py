@@ -9,10 +9,9 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class, shell_complete
 
-from interplay.ask.cli.bench import bench
 from interplay.ask.cli.demo import demo
 from interplay.ask.cli.errors import EXIT_CODES
-from interplay.ask.cli.info import info
+from interplay.ask.cli.info import bench, info
 from interplay.ask.cli.interactions import interactions
 from interplay.ask.cli.power import power
 from interplay.ask.cli.run import run

@@ -64,7 +64,7 @@ class StoppedAfterSearchError(KeyboardInterrupt):
 
 def stopped_between_traits(stopped: SearchInterrupted) -> StoppedAfterSearchError | None:
     """Return what to raise, after the results of the first traits were written; None where there are none."""
-    from interplay.show.results.traits import Traits
+    from interplay.show.results.result import Traits
 
     found = stopped.partial
     if not isinstance(found, Traits) or not len(found):

@@ -37,8 +37,8 @@ from interplay.data.codes.coder import MISSING_CHOICES, Discrete
 from interplay.data.study.table import Table
 from interplay.infer.null_fit import FITS
 from interplay.infer.p_values import ADJUST_METHODS
-from interplay.show.results.best import first_variables
 from interplay.show.results.selection import Selection
+from interplay.show.results.selection_table import first_variables
 
 if TYPE_CHECKING:
     from interplay.base.progress import Progress

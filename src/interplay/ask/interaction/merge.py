@@ -31,8 +31,8 @@ from interplay.search.engines.choice import EngineChoice
 from interplay.search.loop import Shard
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.provenance import merged_record
+from interplay.show.results.result import Traits
 from interplay.show.results.saved import is_saved_traits, load
-from interplay.show.results.traits import Traits
 from interplay.show.results.variants import joined_variants
 
 

@@ -36,7 +36,7 @@ from interplay.infer.effects.variable_effects import VariableEffects
 from interplay.infer.given_test import choose_strong
 from interplay.infer.verdicts import INTERACTION, Verdict
 from interplay.show.results.selection import Selection
-from interplay.show.results.shown_variables import cell_of
+from interplay.show.results.selection_summary import cell_of
 
 #: Columns that are read at once.
 _BLOCK = 256

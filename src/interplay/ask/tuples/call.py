@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from interplay.ask.tuples.parquet_rows import check_out
 from interplay.ask.tuples.source import (
     Listing,
     TupleSource,
@@ -19,7 +18,7 @@ from interplay.ask.tuples.source import (
     write_parquet,
     write_table,
 )
-from interplay.ask.tuples.table import TupleTable
+from interplay.ask.tuples.table import TupleTable, check_out
 from interplay.base.arguments import ARGUMENTS, described_by, taken_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_flag, check_int, check_real

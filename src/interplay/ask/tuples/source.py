@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.tuples.parquet_rows import ParquetRows
-from interplay.ask.tuples.table import BestRows, TuplesInterrupted, TupleTable, in_order
+from interplay.ask.tuples.table import BestRows, ParquetRows, TuplesInterrupted, TupleTable, in_order
 from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
 from interplay.base.progress import ShowDone, part, show_progress
 from interplay.search.engines.base import USUAL_TILES, Engine, TileShape

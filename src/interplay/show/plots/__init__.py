@@ -3,8 +3,7 @@
 ::
 
     selection_plots.py, interaction_plots.py   `.plot` of the results, with a method for each picture
-    gains.py, pairs.py, why.py                 pictures of variables, of pairs of variables, of one tuple
-    variants.py                                Manhattan and Q–Q plots of variants
+    gains.py, pairs.py, why.py                 pictures of variables (also by place), of pairs, of one tuple
     style.py                                   colours, sizes, axes
 
 Functions without matplotlib compute the content of a picture; the report uses them too.

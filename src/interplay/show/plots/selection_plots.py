@@ -10,11 +10,19 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray
 from interplay.base.checks import check_int, shown
 from interplay.infer.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
-from interplay.show.plots.gains import plot_evidence, plot_gains, plot_p_histogram, plot_p_values, plot_volcano
+from interplay.show.plots.gains import (
+    plot_evidence,
+    plot_gains,
+    plot_manhattan,
+    plot_p_histogram,
+    plot_p_values,
+    plot_qq,
+    plot_volcano,
+    tests_per_allele,
+)
 from interplay.show.plots.interaction_plots import plot_survival
 from interplay.show.plots.pairs import plot_correlation, plot_synergies
 from interplay.show.plots.style import IRRELEVANT, RELEVANT, axes_or_new, shortened
-from interplay.show.plots.variants import plot_manhattan, plot_qq, tests_per_allele
 from interplay.show.plots.why import plot_cells
 from interplay.show.results.run import chosen_run
 from interplay.show.results.variants import known_variants

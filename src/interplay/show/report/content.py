@@ -18,13 +18,20 @@ from interplay.base.arrays import FloatArray
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.infer.p_values import significance_order
 from interplay.infer.verdicts import UNTESTED
-from interplay.show.plots.gains import contrast_places, minus_log10, p_histogram
+from interplay.show.plots.gains import (
+    contrast_places,
+    genome_places,
+    minus_log10,
+    p_histogram,
+    qq_places,
+    shown_places,
+    tests_per_allele,
+)
 from interplay.show.plots.pairs import group_spans, order_in_groups, spring_layout, synergy_network
 from interplay.show.plots.style import are_ordered
-from interplay.show.plots.variants import genome_places, qq_places, shown_places, tests_per_allele
 from interplay.show.report.about import numbers, short, target_of
 from interplay.show.report.words import verdict_sentence
-from interplay.show.results.shown_variables import cell_of, effect_in_words, size_beside, works_with
+from interplay.show.results.selection_summary import cell_of, effect_in_words, size_beside, works_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,8 +23,7 @@ from interplay.show.report.study_words import (
     outcome_in_words,
     sizes_of_strata,
 )
-from interplay.show.results.selection_summary import stability_sentence
-from interplay.show.results.shown_variables import best_lines, short_list_lines
+from interplay.show.results.selection_summary import best_lines, short_list_lines, stability_sentence
 
 if TYPE_CHECKING:
     from interplay.show.results.selection import Selection

@@ -2,14 +2,11 @@
 
 ::
 
-    result.py                  Result: the common part of Selection and Interactions
+    result.py                  Result: the common part of Selection and Interactions; Traits: several outcomes
     selection.py               Selection: table, summary, plots, report
     run.py                     Run: one search of a selection, its null fit, and the tuples that explain its variables
-    one_size.py                one size of tuples of a Selection → a Selection of its own, or Interactions
-    selection_table.py         Selection → tables of its variables, contrast variables and tuples
-    selection_summary.py       Selection → a few lines of text
-    best.py                    Selection → the n variables that a model should get, as a list with a table
-    shown_variables.py         Selection → the first answer: name, direction and size, how sure, works with
+    selection_table.py         Selection → tables of variables and tuples; one size of tuples; the n best
+    selection_summary.py       Selection → a few lines of text, and the first answer: size, how sure, works with
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tested tuples → columns with names, a graph, rules that people read, SQL
     leads.py                   leads, the tuples that join each, as a table; Tagging: verdicts on leads
@@ -17,7 +14,6 @@
     neighbours.py              columns near the members of leads → columns of their effects
     interaction_summary.py     Interactions → a few lines of text
     variants.py                Variants: places, alleles, frequencies and effects per allele; summary statistics
-    traits.py                  Traits: results for several outcomes of one table, by name
     combined.py                Combined: tests of several studies as one
     replicated.py              Replication: relevant variables in new samples, beside the first ones
     variable_replication.py    Selection + new samples → tests of its variables, each in the way it was found

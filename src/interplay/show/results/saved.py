@@ -29,10 +29,9 @@ from interplay.show.results.interactions import Interactions
 from interplay.show.results.leads import Tagging
 from interplay.show.results.provenance import Provenance, Settings
 from interplay.show.results.replicated import Replication
-from interplay.show.results.result import Result
+from interplay.show.results.result import Result, Traits
 from interplay.show.results.run import Explanations, Run
 from interplay.show.results.selection import Selection
-from interplay.show.results.traits import Traits
 from interplay.show.results.variants import Variants
 
 

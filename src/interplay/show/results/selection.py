@@ -37,14 +37,21 @@ from interplay.infer.short_list import ShortList, clusters
 from interplay.infer.stability import Stability
 from interplay.infer.survival.survival_curves import SurvivalCurves
 from interplay.infer.verdicts import Verdict, verdicts_of
-from interplay.show.results.best import Best, first_variables
 from interplay.show.results.leads import check_r2, selection_clumps
-from interplay.show.results.one_size import one_size, selection_interactions
 from interplay.show.results.replicated import Replication
 from interplay.show.results.result import Claims, Result
 from interplay.show.results.run import Run, synergy_frame, synergy_graph
 from interplay.show.results.selection_summary import details_text, summary_html, summary_text
-from interplay.show.results.selection_table import annotate, contrast_table, selection_table, tuples_table
+from interplay.show.results.selection_table import (
+    Best,
+    annotate,
+    contrast_table,
+    first_variables,
+    one_size,
+    selection_interactions,
+    selection_table,
+    tuples_table,
+)
 from interplay.show.results.variants import Variants, known_variants
 
 if TYPE_CHECKING:
