@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from interplay.data.codes.rank_scores import lost_share, search_scores
+from interplay.data.codes.search_scores import lost_share, search_scores
 from interplay.data.study.outcomes.numbers import number_outcome
 
 

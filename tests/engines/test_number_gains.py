@@ -12,7 +12,7 @@ import interplay
 import reference
 from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains
 from interplay.data.codes.planes import make_bit_planes
-from interplay.data.codes.rank_scores import search_scores
+from interplay.data.codes.search_scores import search_scores
 from interplay.data.study.outcomes.numbers import NumberOutcome, number_outcome
 from interplay.search.engines.cpu import CpuEngine, simd_levels
 from interplay.search.engines.routing import tile_searchers

@@ -23,7 +23,7 @@ from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.cuts import variable_cuts
-from interplay.data.codes.rank_scores import lost_share, search_scores
+from interplay.data.codes.search_scores import lost_share, search_scores
 from interplay.data.codes.tuple_counts import TupleCounts, number_counts
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.infer.interaction.tuple_tests import TupleTests

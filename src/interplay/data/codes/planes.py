@@ -18,7 +18,7 @@ import numpy as np
 from interplay import _core
 from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, IntArray, WordArray, starts_of
 from interplay.base.jobs import map_in_threads
-from interplay.data.codes.rank_scores import SearchScores, search_scores
+from interplay.data.codes.search_scores import SearchScores, search_scores
 from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Target
 from interplay.files.whole_file import whole_path
 

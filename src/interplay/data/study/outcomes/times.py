@@ -14,11 +14,11 @@ from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import shown, warn
 from interplay.base.tails import log_f_tail
 from interplay.data.models.cox import (
-    fit_cells,
     fit_in_risk_sets,
     martingale_residuals,
     sandwich_covariance,
 )
+from interplay.data.models.cox_cells import fit_cells
 from interplay.data.models.linear import with_dependent
 from interplay.data.models.risk_sets import RiskSets
 from interplay.data.study.columns import ColumnKind, check_length, decision_column
