@@ -1,4 +1,4 @@
-"""Logistic and multinomial regression of statsmodels on tables of counts, to compare the interaction test with."""
+"""What the tests of interactions are compared with: statsmodels on tables of counts, F of classes, products."""
 
 from __future__ import annotations
 
@@ -45,3 +45,25 @@ def p_of_classes(chi2, df, class_sizes, n_columns):
     worth = n - float((class_sizes.astype(float) ** 3).sum()) / n**2
     left = max(worth - n_columns, 1.0)
     return float(f.sf(np.expm1(chi2 / worth) * left / df, df, left))
+
+
+def covariate_products(covariates, members):
+    """Columns of covariates, (n, c), times levels of all members but one, which goes with covariates (Keller's)."""
+    found = []
+    covariates = np.asarray(covariates, dtype=float)
+    n = len(covariates)
+    known = np.column_stack([np.ones(n), covariates])
+    for j, left_out in enumerate(members):
+        of_levels = np.column_stack([left_out == level for level in np.unique(left_out)[1:]]).astype(float)
+        centred = of_levels - of_levels.mean(axis=0)
+        fitted = known @ np.linalg.pinv(known) @ centred
+        rank, n_columns = np.linalg.matrix_rank(known) - 1, centred.shape[1]
+        explained = np.trace(np.linalg.pinv(centred.T @ centred) @ (fitted.T @ fitted))
+        if explained <= n_columns * rank / (n - 1):
+            continue
+        cells = list(zip(*(members[i] for i in range(len(members)) if i != j), strict=True))
+        for cell in sorted(set(cells))[1:]:
+            in_cell = np.array([one == cell for one in cells], dtype=float)
+            more = [in_cell * column for column in covariates.T]
+            found += [each for each in more if np.linalg.matrix_rank(np.column_stack([*found, each])) > len(found)]
+    return np.column_stack(found) if found else np.empty((n, 0))

@@ -13,7 +13,15 @@ from benchmarks.machine import RESULTS
 PAGE = Path(__file__).parents[2] / "docs" / "realistic_designs.md"
 
 #: Modules with a LINE, in the order of the page.
-LINES = ("skewed_covariates", "rare_columns", "unequal_spread", "replication", "rare_pairs", "proxies")
+LINES = (
+    "skewed_covariates",
+    "rare_columns",
+    "unequal_spread",
+    "replication",
+    "rare_pairs",
+    "proxies",
+    "modified_effects",
+)
 
 _HEAD = """# Realistic designs
 

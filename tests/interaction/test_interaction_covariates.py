@@ -11,7 +11,7 @@ import statsmodels.formula.api as smf
 import interplay
 from command_line import in_process
 from interplay.show.report.interaction_page import methods_words
-from likelihood_ratio import p_of_classes
+from likelihood_ratio import covariate_products, p_of_classes
 from reference import covariate_columns
 
 #: The columns of a covariate in formulas.
@@ -20,6 +20,15 @@ SPLINE = "s0 + s1 + s2 + s3 + s4"
 
 def smooth_frame(covariate):
     return pd.DataFrame(covariate_columns(covariate), columns=["s0", "s1", "s2", "s3", "s4"])
+
+
+def beside(covariate, levels):
+    """The columns of a model without products of covariate and members, and with them: frames and formulas."""
+    yield smooth_frame(covariate), SPLINE
+    products = covariate_products(np.asarray(covariate)[:, np.newaxis], levels)
+    if products.shape[1]:
+        names = [f"k{i}" for i in range(products.shape[1])]
+        yield smooth_frame(covariate).assign(**dict(zip(names, products.T, strict=True))), " + ".join([SPLINE, *names])
 
 
 def explained(seed=0, n=800):
@@ -63,20 +72,24 @@ def test_likelihood_ratios_are_those_of_statsmodels(settings):
     found = interplay.interactions(X, y, covariates=pd.DataFrame({"age": age}), top=4, **settings)
     assert len(found) == 4
     for row in range(4):
-        a, b = levels_of(found, row, X)
-        data = smooth_frame(age).assign(a=a, b=b, ill=y, s=settings.get("strata", 0))
+        a, b = levels = levels_of(found, row, X)
         by = " * C(s)" if "strata" in settings else ""
-        fits = [
-            smf.logit(f"ill ~ ({terms}){by} + {SPLINE}", data).fit(disp=0, maxiter=200)
-            for terms in ("C(a) * C(b)", "C(a) + C(b)")
-        ]
-        tested, expected = found.tested, 2 * (fits[0].llf - fits[1].llf)
-        assert tested.statistic[row] == pytest.approx(expected, rel=1e-5, abs=1e-6)
-        assert tested.df[row] == fits[0].df_model - fits[1].df_model
         n_strata = len(np.unique(settings.get("strata", 0)))
-        n_columns = fits[0].df_model + 1 + n_strata  # constants of the covariates, and those of the tuple
-        p = p_of_classes(expected, tested.df[row], np.bincount(y), n_columns) * settings.get("discretizations", 1)
-        p = min(p, 1.0)
+        tests = []
+        for columns, names in beside(age, levels):
+            data = columns.assign(a=a, b=b, ill=y, s=settings.get("strata", 0))
+            fits = [
+                smf.logit(f"ill ~ ({terms}){by} + {names}", data).fit(disp=0, maxiter=200)
+                for terms in ("C(a) * C(b)", "C(a) + C(b)")
+            ]
+            chi2, df = 2 * (fits[0].llf - fits[1].llf), fits[0].df_model - fits[1].df_model
+            n_columns = fits[0].df_model + 1 + n_strata  # constants of the covariates, and those of the tuple
+            tests.append((p_of_classes(chi2, df, np.bincount(y), n_columns), chi2, df, fits))
+        p, expected, df, fits = max(tests, key=lambda one: one[0])
+        p = min(p * settings.get("discretizations", 1), 1.0)
+        tested = found.tested
+        assert tested.statistic[row] == pytest.approx(expected, rel=1e-5, abs=1e-6)
+        assert tested.df[row] == df
         assert tested.p_value[row] == pytest.approx(p, rel=1e-4)
         if settings in ({}, {"discretizations": 3, "range_": 0.4}):
             name = "C(a)[T.1]:C(b)[T.1]"
@@ -95,9 +108,13 @@ def test_triples_are_those_of_statsmodels():
     found = interplay.interactions(X, y, covariates=age.rename("age"), dimensions=3, top=3)
     assert found.significant == [("x1", "x4", "x6")]
     for row in range(3):
-        data = smooth_frame(age).assign(**dict(zip("abc", levels_of(found, row, X), strict=True)), ill=y)
-        larger = smf.logit(f"ill ~ a * b * c + {SPLINE}", data).fit(disp=0)
-        smaller = smf.logit(f"ill ~ a * b + a * c + b * c + {SPLINE}", data).fit(disp=0)
+        levels = levels_of(found, row, X)
+        fits = []
+        for columns, names in beside(age, levels):
+            data = columns.assign(**dict(zip("abc", levels, strict=True)), ill=y)
+            terms = "a * b * c", "a * b + a * c + b * c"
+            fits.append([smf.logit(f"ill ~ {each} + {names}", data).fit(disp=0) for each in terms])
+        larger, smaller = min(fits, key=lambda both: both[0].llf - both[1].llf)
         assert found.tested.statistic[row] == pytest.approx(2 * (larger.llf - smaller.llf), rel=1e-5)
         assert found.tested.estimate[row] == pytest.approx(larger.params["a:b:c"], rel=1e-5)
         interval = larger.conf_int().loc["a:b:c"].tolist()
@@ -116,9 +133,12 @@ def test_numbers_are_those_of_statsmodels(dimensions):
     names = "abc"[:dimensions]
     product = ":".join(names)
     for row in range(3):
-        data = smooth_frame(age).assign(**dict(zip(names, levels_of(found, row, X), strict=True)), y=y)
-        larger = smf.ols(f"y ~ {'*'.join(names)} + {SPLINE}", data).fit()
-        smaller = smf.ols(f"y ~ {'*'.join(names)} + {SPLINE} - {product}", data).fit()
+        levels, fits = levels_of(found, row, X), []
+        for columns, known in beside(age, levels):
+            data = columns.assign(**dict(zip(names, levels, strict=True)), y=y)
+            formula = f"y ~ {'*'.join(names)} + {known}"
+            fits.append((smf.ols(formula, data).fit(), smf.ols(f"{formula} - {product}", data).fit(), formula, data))
+        larger, smaller, formula, data = max(fits, key=lambda both: both[0].compare_f_test(both[1])[1])
         f, p, _ = larger.compare_f_test(smaller)
         tested = found.tested
         assert tested.statistic[row] == pytest.approx(f, rel=1e-7)
@@ -127,7 +147,7 @@ def test_numbers_are_those_of_statsmodels(dimensions):
         assert tested.estimate[row] == pytest.approx(larger.params[product], rel=1e-7)
         interval = larger.conf_int().loc[product].tolist()
         assert [tested.ci_low[row], tested.ci_high[row]] == pytest.approx(interval, rel=1e-6)
-        robust = smf.ols(f"y ~ {'*'.join(names)} + {SPLINE}", data).fit(cov_type="HC3", use_t=True)
+        robust = smf.ols(formula, data).fit(cov_type="HC3", use_t=True)
         assert tested.p_robust[row] == pytest.approx(robust.pvalues[product], rel=1e-5)
     wide = interplay.interactions(X, y, covariates=age.rename("age"), scale="values", divisions=2, top=3)
     assert np.isnan(wide.tested.estimate).all()  # no one coefficient, and no warning
@@ -139,9 +159,12 @@ def test_three_classes_are_those_of_statsmodels():
     found = interplay.interactions(X, three, covariates=age.rename("age"), top=2)
     assert ("x4", "x5") in found.significant
     for row in range(2):
-        a, b = levels_of(found, row, X)
-        columns = sm.add_constant(np.column_stack([a, b, covariate_columns(age), a * b]).astype(float))
-        fits = [sm.MNLogit(three, part).fit(disp=0) for part in (columns, columns[:, :-1])]
+        a, b = levels = levels_of(found, row, X)
+        fits = []
+        for known, _ in beside(age, levels):
+            columns = sm.add_constant(np.column_stack([a, b, known, a * b]).astype(float))
+            fits.append([sm.MNLogit(three, part).fit(disp=0) for part in (columns, columns[:, :-1])])
+        fits = min(fits, key=lambda both: both[0].llf - both[1].llf)
         assert found.tested.statistic[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
         assert found.tested.df[row] == 2
 
@@ -175,8 +198,12 @@ def test_samples_without_a_value_are_left_out():
     row = found.significant.index(("x4", "x5"))
     a, b = levels_of(found, row, gaps)
     whole = gaps[["x4", "x5"]].notna().all(axis=1)
-    data = smooth_frame(age).assign(a=a, b=b, ill=y)[whole]
-    fits = [smf.logit(f"ill ~ {terms} + {SPLINE}", data).fit(disp=0) for terms in ("a * b", "a + b")]
+    fits = []
+    for columns, names in beside(age[whole].to_numpy(), [a[whole], b[whole]]):
+        own = smooth_frame(age)[whole.to_numpy()].reset_index(drop=True)
+        data = columns.assign(**own, a=a[whole], b=b[whole], ill=y[whole].to_numpy())
+        fits.append([smf.logit(f"ill ~ {terms} + {names}", data).fit(disp=0) for terms in ("a * b", "a + b")])
+    fits = min(fits, key=lambda both: both[0].llf - both[1].llf)
     assert found.tested.statistic[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
     assert found.tested.estimate[row] == pytest.approx(fits[0].params["a:b"], rel=1e-5)
     assert found.tested.n_samples[row] == whole.sum()

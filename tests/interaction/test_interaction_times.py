@@ -13,6 +13,7 @@ import interplay
 from command_line import in_process
 from interplay.ask.interaction import in_model
 from interplay.data.study.table import as_table
+from likelihood_ratio import covariate_products
 from reference import covariate_columns
 
 Z = 1.959963984540054
@@ -42,6 +43,18 @@ def columns_of(found, row, X, known):
     return np.column_stack([*known, *products, np.prod(levels, axis=0)]), levels
 
 
+def larger_p(of_both):
+    """Return the fits with and without the interaction, of models without products of a covariate and beside them,
+    which say less of it."""
+    return min(of_both, key=lambda fits: fits[0].llf - fits[1].llf)
+
+
+def beside(age, levels):
+    """Columns of age, without its products with members and with them."""
+    known = np.array(covariate_columns(age))
+    return [known, np.hstack([known, covariate_products(np.asarray(age)[:, np.newaxis], levels)])]
+
+
 @pytest.mark.parametrize(
     ("dimensions", "given"),
     [(2, "nothing"), (2, "age, offset, entry"), (2, "strata and age"), (3, "age"), (3, "age, offset, entry")],
@@ -67,16 +80,21 @@ def test_is_that_of_statsmodels(dimensions, given):
         assert found.significant[0] == ("x1", "x4")
     tested = found.tested
     for row in range(2):
-        columns, levels = columns_of(found, row, X, known)
+        own, levels = columns_of(found, row, X, [])
+        n_more = 1
         if "strata" in given:  # effects may differ between strata, and so may the interaction
-            own = columns[:, 5 * len(known) :]
-            smaller = np.column_stack([*known, own[:, :-1], own[:, :-1] * site[:, None]])
-            larger = np.column_stack([smaller, own[:, -1], own[:, -1] * site])
-        else:
-            smaller, larger = columns[:, :-1], columns
-        fits = [PHReg(time, part, status=event * 1, ties="efron", **same).fit(disp=0) for part in (larger, smaller)]
+            own = np.column_stack([own[:, :-1], own[:, :-1] * site[:, None], own[:, -1], own[:, -1] * site])
+            n_more = 2
+        models = [np.column_stack([part, own]) for part in (beside(age, levels) if known else [np.empty((300, 0))])]
+        fits = larger_p(
+            [
+                PHReg(time, part, status=event * 1, ties="efron", **same).fit(disp=0)
+                for part in (all_, all_[:, :-n_more])
+            ]
+            for all_ in models
+        )
+        df = n_more
         expected = 2 * (fits[0].llf - fits[1].llf)
-        df = larger.shape[1] - smaller.shape[1]
         assert tested.statistic[row] == pytest.approx(expected, rel=1e-5)
         assert tested.df[row] == df
         # F with the events beyond the columns, which are few.
@@ -111,10 +129,15 @@ def test_robust_variances_are_lin_and_weis():
     X, (time, event), age, entry = hazards()
     found = interplay.interactions(X, (time, event), covariates=age, entry=entry, top=3)
     for row in range(3):
-        columns, _ = columns_of(found, row, X, [covariate_columns(age)])
+        own, levels = columns_of(found, row, X, [])
+        models = [np.column_stack([part, own]) for part in beside(age, levels)]
+        both = [[PHReg(time, part, status=event * 1, entry=entry).fit(disp=0) for part in (all_, all_[:, :-1])]
+                for all_ in models]  # fmt: skip
+        columns = models[both.index(larger_p(both))]
         coefficients, covariance = lin_wei(time, event, columns, entry)
         wald = coefficients[-1] ** 2 / covariance[-1, -1]
-        assert found.table["p_robust"][row] == pytest.approx(f.sf(wald, 1, event.sum() - 11), rel=1e-4)
+        n_left = event.sum() - 3 - columns.shape[1]
+        assert found.table["p_robust"][row] == pytest.approx(f.sf(wald, 1, n_left), rel=1e-4)
     assert found.table["holds_robust"].tolist() == [True, False, False]
     rare = X.assign(x1=np.arange(500) < 12, x4=np.arange(500) % 2 == 0)
     ends = event & ~(rare.x1 & rare.x4).to_numpy()  # no event in one cell: no finite estimate
@@ -128,9 +151,13 @@ def test_missing_values_are_left_out():
     found = interplay.interactions(gaps, (time, event), covariates=age, missing="omit")
     assert found.significant[0] == ("x1", "x4")
     whole = gaps[["x1", "x4"]].notna().all(axis=1).to_numpy()
-    columns, levels = columns_of(found, 0, gaps, [covariate_columns(age)])
-    fits = [PHReg(time[whole], part[whole], status=event[whole] * 1, ties="efron").fit(disp=0)
-            for part in (columns, columns[:, :-1])]  # fmt: skip
+    own, levels = columns_of(found, 0, gaps, [])
+    products = covariate_products(np.asarray(age)[whole, np.newaxis], [each[whole] for each in levels])
+    known = np.array(covariate_columns(age))[whole]
+    fits = larger_p(
+        [PHReg(time[whole], part, status=event[whole] * 1, ties="efron").fit(disp=0) for part in (all_, all_[:, :-1])]
+        for all_ in (np.hstack([known, own[whole]]), np.hstack([known, products, own[whole]]))
+    )
     assert found.tested.statistic[0] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
     assert found.tested.estimate[0] == pytest.approx(fits[0].params[-1], rel=1e-5)
     known = gaps.x1.notna().to_numpy()
@@ -209,11 +236,14 @@ def test_groups():
     found = interplay.interactions(X, y, covariates=age, groups=np.arange(600) // 2, n_permutations=39)
     assert found.significant == [("x1", "x4")]
     assert found.table["p_adjusted"].tolist() == [1 / 40]
-    columns, _ = columns_of(found, 0, X, [covariate_columns(age)])
+    own, levels = columns_of(found, 0, X, [])
+    both = [[PHReg(y[0], part, status=y[1] * 1).fit(disp=0) for part in (all_, all_[:, :-1])]
+            for all_ in (np.column_stack([known, own]) for known in beside(age, levels))]  # fmt: skip
+    columns = larger_p(both)[0].model.exog
     fit = PHReg(y[0], columns, status=y[1] * 1).fit(disp=0, groups=np.arange(600) // 2)
     interval = [fit.params[-1] - Z * fit.bse[-1], fit.params[-1] + Z * fit.bse[-1]]
     assert [found.tested.ci_low[0], found.tested.ci_high[0]] == pytest.approx(interval, rel=1e-5)
-    p = f.sf((fit.params[-1] / fit.bse[-1]) ** 2, 1, min(y[1].sum() - 11, 299))
+    p = f.sf((fit.params[-1] / fit.bse[-1]) ** 2, 1, min(y[1].sum() - 3 - columns.shape[1], 299))
     assert found.table["p_robust"].tolist() == pytest.approx([p], rel=1e-3)
     assert "holds_robust" not in found.table
 

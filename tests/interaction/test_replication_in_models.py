@@ -11,6 +11,7 @@ from statsmodels.duration.hazard_regression import PHReg
 import interplay
 from command_line import in_process
 from interplay.ask.interaction.call import task_of
+from likelihood_ratio import covariate_products
 from reference import covariate_columns
 
 
@@ -85,7 +86,9 @@ def test_new_samples_are_tested_as_by_statsmodels():
         again = found.replicate(X2, y2[kind], **given(kind, beside2))
         assert again.significant == [("x1", "x4")]
         a, b = levels(again, 0, X2)
-        columns = np.column_stack([covariate_columns(age), a, b, a * b])
+        # Without products of the covariate and members, or beside them: the larger p-value.
+        products = covariate_products(age[:, np.newaxis], [a, b])
+        columns = np.column_stack([covariate_columns(age), products, a, b, a * b])
         tested = again.tested
         if kind == "times":
             time, event = y2[kind]

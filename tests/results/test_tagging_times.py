@@ -13,7 +13,7 @@ from statsmodels.api import GLM, families
 from statsmodels.duration.hazard_regression import PHReg
 
 import interplay
-from likelihood_ratio import p_of_classes
+from likelihood_ratio import covariate_products, p_of_classes
 from reference import covariate_columns
 
 CELLS = ["p_interaction", "p_neighbour", "p_given"]
@@ -65,7 +65,9 @@ def test_times_are_those_of_statsmodels(given: str) -> None:
     site = np.arange(len(frame)) % 2
     known, beside, same = np.empty((len(frame), 0)), {}, {}
     if "age" in given:
-        known, beside = np.array(covariate_columns(age.tolist())), {"covariates": {"age": age}}
+        beside = {"covariates": {"age": age}}
+        products = covariate_products(age[:, np.newaxis], [frame["a"].to_numpy(), frame["b"].to_numpy()])
+        known = np.hstack([covariate_columns(age.tolist()), products])
     if "offset" in given:
         beside, same = {"offset": 0.5 * age, "entry": entry}, {"offset": 0.5 * age, "entry": entry}
     if "site" in given:

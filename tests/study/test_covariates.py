@@ -383,12 +383,12 @@ def test_splines_of_covariates_are_those_of_plain_loops():
     dose = np.round(rng.lognormal(0, 1.5, 300), 1)
     ours = make_covariates({"dose": dose, "sex": rng.choice(["f", "m"], 300)}, n_samples=300)
     theirs = np.column_stack([np.ones(300), ours.design[:, 1], covariate_columns(dose)])
-    columns = np.column_stack([np.ones(300), ours.smooth(300)])
+    columns = np.column_stack([np.ones(300), ours.smooth(300).design])
     assert columns.shape == (300, 7)
     assert np.linalg.matrix_rank(columns) == np.linalg.matrix_rank(np.hstack([columns, theirs])) == 7
-    assert [ours.smooth(n).shape[1] for n in (29, 30, 45, 59, 60)] == [2, 3, 4, 5, 6]
+    assert [ours.smooth(n).design.shape[1] for n in (29, 30, 45, 59, 60)] == [2, 3, 4, 5, 6]
     flags = make_covariates({"flag": dose > 1, "grade": np.arange(300) % 3}, n_samples=300)
-    assert np.linalg.matrix_rank(np.column_stack([np.ones(300), flags.smooth(300)])) == 4
+    assert np.linalg.matrix_rank(np.column_stack([np.ones(300), flags.smooth(300).design])) == 4
 
 
 def test_ranks_of_an_outcome_that_is_linear_in_a_skewed_covariate():

@@ -117,7 +117,7 @@ class Products:
 
     def log_p_on_other_scale(self, members: IntArray) -> float | None:
         """Return ln p of a product on the other scale of the outcome; None where it has no other."""
-        models, _ = self._models(members)
+        models, _ = self._models(members, self._model)
         return on_other_scale(self._model, models)
 
     def _screened(self, max_p: float) -> IntArray:
@@ -200,10 +200,10 @@ class Products:
                 self._kept[v] = found
         return found
 
-    def _models(self, members: IntArray) -> Any:
+    def _models(self, members: IntArray, model: FullModel | None = None) -> Any:
         samples = tuple_samples(self._coded, members, 0, omit_missing=self._task.omits_missing)
         of_members = [self._member(v).of_samples(samples.known) for v in members.tolist()]
-        return product_models(of_members, samples)
+        return product_models(of_members, samples, model)
 
     def _test(self, members: IntArray, max_log_p: float) -> ModelTest:
         """Test one product; it is left to the linear model where that says enough."""
@@ -212,6 +212,8 @@ class Products:
             log_p = product_log_p(models, self._responses)
             if log_p > _SHARE * max_log_p:
                 return ModelTest(0.0, 0, 0.0)
+        if self._model.design.covariates is not None:
+            models, product = self._models(members, self._model)
         groups = self._coded.comparison.groups
         return product_test(
             self._model, models, product, max_log_p=max_log_p, groups=None if groups is None else groups.codes

@@ -33,9 +33,16 @@ class Covariates:
     #: (n_samples, n_columns): numbers, with mean 0 and standard deviation 1; for labels, one column of 0 and 1 for each
     #: label but the first.
     design: FloatArray
+    #: The last columns, which are splines of others.
+    n_splines: int = 0
 
-    def smooth(self, n_informative: int) -> FloatArray:
-        """Return the columns of a model: the design, and splines of normal scores of the numbers in it.
+    @property
+    def plain(self) -> FloatArray:
+        """The columns without splines."""
+        return self.design[:, : self.design.shape[1] - self.n_splines]
+
+    def smooth(self, n_informative: int) -> Covariates:
+        """Add splines of normal scores of the numbers to the columns.
 
         An outcome may be linear in a covariate as it is, and its ranks then are not. Splines of ranks follow both, and
         outliers do not move them. Where samples are few, splines have fewer columns, or there are none.
@@ -45,13 +52,14 @@ class Covariates:
         numbers = [column for column in self.design.T if len(np.unique(column)) > 2]
         room = n_informative // _SAMPLES_PER_COLUMN - self.design.shape[1]
         n_columns = min(room // max(len(numbers), 1), _SPLINE_COLUMNS)
-        if n_columns < 1:
-            return self.design
-        return np.hstack([self.design, *(spline_columns(normal_scores(each), n_columns) for each in numbers)])
+        if n_columns < 1 or not numbers:
+            return self
+        splines = np.hstack([spline_columns(normal_scores(each), n_columns) for each in numbers])
+        return Covariates(self.names, np.hstack([self.design, splines]), splines.shape[1])
 
     def of_samples(self, rows: IntArray) -> Covariates:
         """Return the covariates of some samples."""
-        return Covariates(self.names, self.design[rows])
+        return Covariates(self.names, self.design[rows], self.n_splines)
 
 
 def make_covariates(covariates: Any, *, n_samples: int) -> Covariates | None:

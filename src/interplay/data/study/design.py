@@ -57,6 +57,11 @@ class Design:
         """Covariates, (n_samples, n_columns); there may be none."""
         return np.empty((self.n_samples, 0)) if self.covariates is None else self.covariates.design
 
+    @property
+    def plain(self) -> FloatArray:
+        """Covariates without their splines, (n_samples, n_columns); there may be none."""
+        return self.known if self.covariates is None else self.covariates.plain
+
     def columns(self, more: FloatArray | None = None) -> FloatArray:
         """Return the columns of a model: a constant for each stratum, covariates, and some more; none is a sum."""
         return self._columns if more is None else independent_columns(np.hstack([self._columns, more]))
@@ -72,7 +77,7 @@ class Design:
         known = self.covariates
         if known is None:
             return self
-        return replace(self, covariates=Covariates(known.names, known.smooth(n_informative)))
+        return replace(self, covariates=known.smooth(n_informative))
 
     def of_samples(self, rows: IntArray) -> Design:
         """Return the design of some samples."""

@@ -10,7 +10,12 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.data.models.linear import cell_columns, independent_columns
+from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import Target
+
+#: Products of covariates and members enter a model while it has at most a column for so many samples of the rarest
+#: class, events, or samples of numbers.
+_SAMPLES_PER_COLUMN = 5
 
 
 class TupleSamples(NamedTuple):
@@ -86,6 +91,51 @@ def nested_models(outcome: Target, samples: TupleSamples, columns: FloatArray) -
         return NestedModels(np.empty((0, 0)), 0, known)
     parts = [cell_columns(cells_of(np.array(part), stratum)) for part in combinations(levels, len(levels) - 1)]
     return models_of(np.hstack([*parts, columns]), cell_columns(cells), known)
+
+
+def covariate_products(model: FullModel, samples: TupleSamples, n_beside: int) -> FloatArray:
+    """Return products of covariates with effects of the other members, (n_known, n), for both models of a tuple.
+
+    A member that goes with a covariate stands in for it: where the effect of another member depends on the covariate,
+    the two look like an interaction (Keller 2014). So each covariate (its values, or labels) is multiplied by the
+    effects of all members but one, unless that one goes with covariates no more than it would by chance. Where samples
+    are few, products of covariates that a left-out member goes with most come first.
+
+    Parameters
+    ----------
+    n_beside : int
+        Columns of the models beside those of `model` and the cells of the tuple.
+    """
+    known, levels, _, dosages = samples
+    covariates = model.design.plain[known]
+    n = len(known)
+    if not covariates.shape[1] or not n:
+        return np.empty((n, 0))
+    covariates = covariates - covariates.mean(axis=0)
+    of_all = np.linalg.qr(independent_columns(covariates))[0]
+    total = np.maximum((covariates**2).sum(axis=0), 1e-300)
+    members = levels if dosages is None else np.array([x - x.mean() for x in dosages])
+    found: list[tuple[float, FloatArray]] = []
+    for j, left_out in enumerate(members):
+        others = np.delete(members, j, axis=0)
+        if dosages is None:
+            effects, own = cell_columns(cells_of(others))[:, 1:], cell_columns(left_out)
+            own = own[:, 1:] - own[:, 1:].mean(axis=0)
+        else:
+            effects, own = np.prod(others, axis=0)[:, np.newaxis], left_out[:, np.newaxis]
+        basis = np.linalg.qr(independent_columns(own))[0]
+        if ((basis.T @ of_all) ** 2).sum() > basis.shape[1] * of_all.shape[1] / max(n - 1, 1):
+            shares = ((basis.T @ covariates) ** 2).sum(axis=0) / total
+            found += [(share, effects * c[:, np.newaxis]) for share, c in zip(shares, covariates.T, strict=True)]
+    n_cells = int(cells_of(levels).max()) + 1 if dosages is None else 2 ** len(levels)
+    room = model.outcome.n_informative // _SAMPLES_PER_COLUMN - model.columns().shape[1] - n_cells - n_beside
+    chosen = [np.empty((n, 0))]
+    for _, columns in sorted(found, key=lambda one: -one[0]):
+        room -= columns.shape[1]
+        if room < 0:
+            break
+        chosen.append(columns)
+    return np.hstack(chosen)
 
 
 def models_of(smaller: FloatArray, more: FloatArray, rows: IntArray) -> NestedModels:

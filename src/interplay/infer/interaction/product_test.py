@@ -19,7 +19,13 @@ from interplay.base.ranks import mid_ranks
 from interplay.base.tails import log_chi2_tail, log_f_tail
 from interplay.data.models.linear import cell_columns, spline_columns
 from interplay.data.study.full_model import FullModel
-from interplay.infer.interaction.beside_test import NestedModels, TupleSamples, cells_of, models_of
+from interplay.infer.interaction.beside_test import (
+    NestedModels,
+    TupleSamples,
+    cells_of,
+    covariate_products,
+    models_of,
+)
 from interplay.infer.interaction.model_test import ModelTest, model_test
 from interplay.infer.smooth_columns import smooth_columns
 
@@ -85,7 +91,9 @@ def n_spline_columns(n_informative: int, dimensions: int) -> int:
     return 1
 
 
-def product_models(members: Sequence[Member], samples: TupleSamples) -> tuple[NestedModels, FloatArray]:
+def product_models(
+    members: Sequence[Member], samples: TupleSamples, model: FullModel | None = None
+) -> tuple[NestedModels, FloatArray]:
     """Return models with and without the product of the members, and the product.
 
     Effects of proper subsets may differ between strata, that of the product is one.
@@ -96,12 +104,17 @@ def product_models(members: Sequence[Member], samples: TupleSamples) -> tuple[Ne
         In these samples.
     samples : TupleSamples
         Levels of numbers that are not cut are not used.
+    model : FullModel, optional
+        With covariates, whose products with members are in both models as well.
     """
     constant = np.ones((len(samples.known), 1))
     if not len(samples.known):  # no sample has values of all members: no test
         return models_of(constant, constant, samples.known), constant[:, 0]
     product = np.prod([one.score - one.score.mean() for one in members], axis=0)
     smaller = np.hstack([constant, main_effects(members, samples)])
+    if model is not None:
+        scored = samples._replace(dosages=[one.score for one in members])
+        smaller = np.hstack([smaller, covariate_products(model, scored, smaller.shape[1])])
     return models_of(smaller, product[:, np.newaxis], samples.known), product
 
 

@@ -13,7 +13,7 @@ from interplay.data.study.design import Design
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import Target
-from interplay.infer.interaction.beside_test import TupleSamples, nested_models
+from interplay.infer.interaction.beside_test import TupleSamples, covariate_products, nested_models
 from interplay.infer.interaction.interaction_test import chi2_log_tail
 from interplay.infer.smooth_columns import smooth_columns
 
@@ -58,7 +58,8 @@ def smooth_test(
     if more is not None:
         columns = np.hstack([columns, more])
     if model is not None:
-        columns = np.hstack([columns, model.columns()[samples.known]])
+        products = covariate_products(model, samples, columns.shape[1])
+        columns = np.hstack([columns, model.columns()[samples.known], products])
     models = nested_models(outcome, samples, columns)
     smaller, larger = models.columns[:, : models.n_smaller], models.columns[:, models.n_smaller :]
     if model is not None:

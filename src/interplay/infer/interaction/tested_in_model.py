@@ -11,7 +11,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
-from interplay.infer.interaction.beside_test import TupleSamples, nested_models
+from interplay.infer.interaction.beside_test import TupleSamples, covariate_products, nested_models
 from interplay.infer.interaction.model_test import ModelTest, model_test
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 
@@ -27,6 +27,8 @@ def tuple_in_model(
 ) -> ModelTest:
     """Test the interaction of one tuple by the full model; effects are left out where ln p is above `max_log_p`.
 
+    Without products of covariates with members and beside them: the test with the larger p-value counts.
+
     Parameters
     ----------
     model : FullModel
@@ -38,9 +40,17 @@ def tuple_in_model(
     groups : (n_samples,) int64, optional
         Of times: samples that belong together, for robust variances and intervals.
     """
-    models = nested_models(outcome, samples, np.empty((len(samples.known), 0)))
-    product = _product(samples, models.rows, n_levels)
-    return model_test(model, models, product, max_log_p=max_log_p, groups=groups)
+
+    def beside(columns: FloatArray) -> ModelTest:
+        models = nested_models(outcome, samples, columns)
+        product = _product(samples, models.rows, n_levels)
+        return model_test(model, models, product, max_log_p=max_log_p, groups=groups)
+
+    without = beside(np.empty((len(samples.known), 0)))
+    if not without.df or without.log_p > max_log_p:  # as most tuples of a search
+        return without
+    products = covariate_products(model, samples, 0)
+    return max(without, beside(products), key=lambda one: one.log_p) if products.shape[1] else without
 
 
 def _product(samples: TupleSamples, rows: IntArray, n_levels: IntArray) -> FloatArray | None:

@@ -55,7 +55,7 @@ def replicated_products(first: Interactions, tested: TupleTests, study: Study, n
             product_member(*each, n_columns).of_samples(samples.known)
             for each in zip(cuts, columns, codes, strict=True)
         ]
-        models, product = product_models(members, samples)
+        models, product = product_models(members, samples, model)
         found.append(product_test(model, models, product, groups=groups))
         others.append(on_other_scale(model, models))
     products = with_product_tests(tested.chosen(rows), found, model, study.compared)
