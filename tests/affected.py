@@ -5,8 +5,6 @@
 Prints what to give to pytest, one word a line: nothing where no test is named. Changes that are not committed count.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -15,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def named_tests() -> dict[str, list[str]]:
+def named_tests():
     """Read the table: folder of `src/interplay`, or folder of the repository → tests."""
     found: dict[str, list[str]] = {}
     for row in re.findall(r"^\| (`.*?) \| (.*?) \|$", (ROOT / "tests" / "README.md").read_text(encoding="utf-8"), re.M):
@@ -26,7 +24,7 @@ def named_tests() -> dict[str, list[str]]:
     return found
 
 
-def affected(changed: list[str]) -> list[str]:
+def affected(changed):
     """Return the tests of these files, each once; a file of tests is its own."""
     named = named_tests()
     wanted: dict[str, None] = {}
@@ -42,13 +40,13 @@ def affected(changed: list[str]) -> list[str]:
     return [test for test in wanted if not any(str(parent) in wanted for parent in Path(test).parents)]
 
 
-def changed_since(commit: str) -> list[str]:
+def changed_since(commit):
     """Return the files that differ from where this branch left `commit`, and those that git does not know yet."""
     base = _git("merge-base", commit, "HEAD")[0]
     return _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
 
 
-def _git(*arguments: str) -> list[str]:
+def _git(*arguments):
     return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")[
         :-1
     ]

@@ -1,7 +1,5 @@
 """Runs the command `interplay`, in this process or in one of its own; and a table to run it on."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ class Finished:
     err: str
 
     @property
-    def error_line(self) -> str:
+    def error_line(self):
         """The one line that an error is."""
         lines = [line for line in self.err.splitlines() if not line.startswith("Warning: ")]
         assert len(lines) == 1, self.err
@@ -28,7 +26,7 @@ class Finished:
         return lines[0]
 
 
-def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *arguments: object) -> Finished:
+def in_process(monkeypatch, capfd, *arguments):
     """Fast, and files, exit code and output are the same."""
     monkeypatch.setattr(sys, "argv", ["interplay", *map(str, arguments)])
     with pytest.raises(SystemExit) as stop:
@@ -37,12 +35,12 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str
     return Finished(stop.value.code, out, err)
 
 
-def in_shell(*arguments: object, **options) -> subprocess.CompletedProcess:
+def in_shell(*arguments, **options):
     command = [sys.executable, "-m", "interplay", *map(str, arguments)]
     return subprocess.run(command, text=True, timeout=120, **{"capture_output": True, **options})
 
 
-def exclusive_or() -> pd.DataFrame:
+def exclusive_or():
     """A table in which g3 and g12 tell the outcome together, and neither does alone."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 20))

@@ -1,15 +1,11 @@
 """What tests share: the reference data, which is optional, and a setting under which nothing may be skipped lightly."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -32,7 +28,7 @@ if threading.current_thread() is threading.main_thread() and signal.getsignal(si
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Tests against outputs of the R original need them beside the checkout."""
     if not SHARED.is_dir():
         for item in items:
@@ -41,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item):  # type: ignore[no-untyped-def]
+def pytest_runtest_makereport(item):
     """With INTERPLAY_REQUIRE_ALL=1 a skip is a failure, but for what this machine may lack: data, a GPU, R, PLINK."""
     outcome = yield
     report = outcome.get_result()
@@ -56,7 +52,7 @@ def pytest_runtest_makereport(item: pytest.Item):  # type: ignore[no-untyped-def
 
 
 @pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
+def _close_figures():
     """Close all figures after each test: pyplot keeps them, and warns of many."""
     yield
     if "matplotlib.pyplot" in sys.modules:
@@ -64,25 +60,25 @@ def _close_figures() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
+def shared():
     """The folder with Madelon and the outputs of the R original."""
     return SHARED
 
 
 @pytest.fixture(scope="session")
-def madelon(shared: Path) -> tuple[np.ndarray, np.ndarray]:
+def madelon(shared):
     data = np.load(shared / "data" / "madelon.npz")
     return data["x"], data["y"]
 
 
 @pytest.fixture(scope="session")
-def r_output(shared: Path):  # type: ignore[no-untyped-def]
+def r_output(shared):
     """Load a file of outputs of the R original by its stem."""
     return lambda stem: np.load(shared / "reference" / f"{stem}.npz")
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path):  # type: ignore[no-untyped-def]
+def command(monkeypatch, capfd, tmp_path):
     """Call with the arguments of `interplay`, which then runs in this process, in an empty folder."""
     from command_line import in_process
 
@@ -93,27 +89,27 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], 
 class CtrlC:
     """Presses Ctrl-C once a search has run for some seconds; never before it, and never after it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.pressed_at = float("nan")
 
-    def press(self) -> None:
+    def press(self):
         self.pressed_at = time.monotonic()
         os.kill(os.getpid(), signal.SIGINT)
 
-    def seconds_since(self) -> float:
+    def seconds_since(self):
         return time.monotonic() - self.pressed_at
 
 
 @pytest.fixture
-def ctrl_c_after(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+def ctrl_c_after(monkeypatch):
     """Call with the seconds that a search is left to itself."""
     from interplay.search.loop import TileLoop
 
-    def arm(seconds: float) -> CtrlC:
+    def arm(seconds):
         ctrl_c = CtrlC()
         original = TileLoop.search
 
-        def search(*args: object, **kwargs: object) -> None:
+        def search(*args, **kwargs):
             timer = threading.Timer(seconds, ctrl_c.press)
             timer.start()
             try:

@@ -4,8 +4,6 @@
 after all, it ends with the stacks of all threads.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import random
@@ -16,7 +14,6 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import distributed
 
@@ -34,7 +31,7 @@ SECONDS_FOR_A_SEARCH = 90.0
 class Faults:
     """What may befall a cluster during a search."""
 
-    def __init__(self, cluster: Any, client: Any, rng: random.Random) -> None:
+    def __init__(self, cluster, client, rng):
         self._cluster, self.client, self._rng = cluster, client, rng
         self.kinds: list[Callable[[], None]] = [
             self.kill_a_worker,
@@ -49,7 +46,7 @@ class Faults:
             self.press_ctrl_c_twice,
         ]
 
-    def see_to_workers(self, until: threading.Event) -> None:
+    def see_to_workers(self, until):
         """Do what whoever runs the cluster does: a search waits for the first worker, however long."""
         seen = time.monotonic()
         while not until.wait(0.5):
@@ -60,50 +57,50 @@ class Faults:
                 self._cluster.scale(0)
                 self._cluster.scale(2)
 
-    def _workers(self) -> list[str]:
+    def _workers(self):
         return sorted(self.client.nthreads())
 
-    def kill_a_worker(self) -> None:
+    def kill_a_worker(self):
         os.kill(self._rng.choice(list(self.client.run(os.getpid).values())), signal.SIGKILL)
 
-    def kill_all_workers(self) -> None:
+    def kill_all_workers(self):
         for victim in self.client.run(os.getpid).values():
             os.kill(victim, signal.SIGKILL)
 
-    def close_a_worker(self) -> None:
+    def close_a_worker(self):
         self.client.retire_workers([self._rng.choice(self._workers())])
         self._cluster.scale(2)
 
-    def scale(self) -> None:
+    def scale(self):
         self._cluster.scale(self._rng.randint(1, 3))
 
-    def cancel_tasks(self) -> None:
+    def cancel_tasks(self):
         self._cancel("search_chunk")
 
-    def cancel_everything(self) -> None:
+    def cancel_everything(self):
         """The planes, too."""
         self._cancel("")
 
-    def _cancel(self, beginning: str) -> None:
+    def _cancel(self, beginning):
         keys = [key for key in list(self.client.futures) if str(key).startswith(beginning)]
         self.client.cancel([distributed.Future(key, self.client) for key in keys], force=True)
 
-    def run_out_of_memory(self) -> None:
+    def run_out_of_memory(self):
         self.client.run(fail_on_many_tiles, "memory", 3, workers=[self._rng.choice(self._workers())])
 
-    def restart(self) -> None:
+    def restart(self):
         self.client.restart(timeout=20, wait_for_workers=False)
 
-    def press_ctrl_c(self) -> None:
+    def press_ctrl_c(self):
         os.kill(os.getpid(), signal.SIGINT)
 
-    def press_ctrl_c_twice(self) -> None:
+    def press_ctrl_c_twice(self):
         for _ in range(2):
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(self._rng.random() * 0.02)
 
 
-def main(seconds: float, seed: int) -> None:
+def main(seconds, seed):
     """Search among faults for so long; each kind of fault happens at least once."""
     warnings.filterwarnings("ignore", "the Dask cluster has no workers", UserWarning)
     planes, tiles, plain = make_problem()
@@ -136,14 +133,14 @@ def main(seconds: float, seed: int) -> None:
     print(f"{n_searches} searches")
 
 
-def search_among(faults: Faults, chosen: list[Callable[[], None]], rng: random.Random, planes, tiles, plain) -> None:
+def search_among(faults, chosen, rng, planes, tiles, plain):
     """Search while these faults happen, at any time from just before it to near its end."""
     may_strike = threading.Event()
     is_over = threading.Event()
     presses = any("ctrl_c" in fault.__name__ for fault in chosen)
     pauses = [rng.random() * 0.3 for _ in chosen]
 
-    def strike() -> None:
+    def strike():
         may_strike.wait()
         for fault, pause in zip(chosen, pauses, strict=True):
             # Ctrl-C is for the search alone.

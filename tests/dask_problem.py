@@ -1,20 +1,18 @@
 """A search for a Dask cluster, its answer, and what makes workers slow or poor."""
 
-from __future__ import annotations
-
 import os
 import time
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains, TupleTiles
+from interplay.base.arrays import DiscreteCodes
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
 
 
-def make_problem() -> tuple[BitPlanes, TupleTiles, MaxGains]:
+def make_problem():
     """Planes and many small tiles: some seconds of work if it is done slowly, and the answer."""
     rng = np.random.default_rng(0)
     levels = np.concatenate([np.full(150, 2), np.full(30, 3), np.full(20, 2)])
@@ -27,12 +25,12 @@ def make_problem() -> tuple[BitPlanes, TupleTiles, MaxGains]:
     return planes, tiles, CpuEngine(n_threads=2).max_gains(planes, tiles, pseudocount=0.25)
 
 
-def assert_same(a: MaxGains, b: MaxGains) -> None:
+def assert_same(a, b):
     for name in ("gain_by_group", "discretization_by_group", "tuples_by_group", "df_by_group"):
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
 
 
-def slow_down(seconds: float) -> None:
+def slow_down(seconds):
     """Run on the workers: let every tile take at least this long."""
     import interplay.search.engines.dask_tasks as tasks
 
@@ -44,7 +42,7 @@ def slow_down(seconds: float) -> None:
     tasks.CpuEngine = Slow
 
 
-def fail_on_many_tiles(how: str, most: int) -> None:
+def fail_on_many_tiles(how, most):
     """Run on the workers: chunks of more than `most` tiles run out of memory, or take the process with them."""
     import interplay.search.engines.dask_tasks as tasks
 

@@ -1,7 +1,5 @@
 """Cells of donors: samples that are not independent of each other."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

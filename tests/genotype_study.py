@@ -1,10 +1,5 @@
 """One table of genotypes in every format, written by the packages of other people where there are any."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 from bed_reader import to_bed
 
@@ -18,7 +13,7 @@ PEOPLE = [f"p{i}" for i in range(N_SAMPLES)]
 class Study:
     """Genotypes (n_samples, n_variants), -1 where missing; variants 5 and 13 decide together who is ill."""
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed=0):
         rng = np.random.default_rng(seed)
         self.genotypes = rng.binomial(2, rng.uniform(0.3, 0.5, N_VARIANTS), (N_SAMPLES, N_VARIANTS)).astype(np.int8)
         self.is_ill = (self.genotypes[:, 5] == 1) ^ (self.genotypes[:, 13] == 1)
@@ -28,13 +23,13 @@ class Study:
         self.others = ["G"] * N_VARIANTS
 
     @property
-    def values(self) -> np.ndarray:
+    def values(self):
         """As tables show them, (n_variants, n_samples)."""
         values = self.genotypes.T.astype(np.float32)
         values[values < 0] = np.nan
         return values
 
-    def write(self, folder: Path, ending: str, name: str = "study") -> Path:
+    def write(self, folder, ending, name="study"):
         path = folder / f"{name}{ending}"
         if ending == ".bed":
             self._write_bed(path)
@@ -46,7 +41,7 @@ class Study:
             self._write_vcf(path)
         return path
 
-    def _write_bed(self, path: Path) -> None:
+    def _write_bed(self, path):
         properties = {
             "iid": PEOPLE, "fid": ["f"] * N_SAMPLES, "pheno": np.where(self.is_ill, "2", "1"),
             "sex": np.arange(N_SAMPLES) % 2 + 1, "sid": NAMES, "chromosome": self.chromosomes,
@@ -54,7 +49,7 @@ class Study:
         }  # fmt: skip
         to_bed(path, np.where(self.genotypes < 0, -127, self.genotypes).astype(np.int8), properties=properties)
 
-    def _write_pgen(self, path: Path) -> None:
+    def _write_pgen(self, path):
         import pgenlib
 
         codes = np.ascontiguousarray(np.where(self.genotypes < 0, -9, self.genotypes).T.astype(np.int8))
@@ -63,22 +58,22 @@ class Study:
         self.write_pvar(path.with_suffix(".pvar"))
         self.write_psam(path.with_suffix(".psam"))
 
-    def write_pvar(self, path: Path) -> None:
+    def write_pvar(self, path):
         rows = zip(self.chromosomes, self.positions, NAMES, ["A"] * N_VARIANTS, self.others, strict=True)
         lines = ["##source=test", "#CHROM\tPOS\tID\tREF\tALT", *("\t".join(map(str, row)) for row in rows)]
         path.write_text("\n".join(lines) + "\n")
 
-    def write_psam(self, path: Path) -> None:
+    def write_psam(self, path):
         lines = ["#FID\tIID\tSEX\tPHENO1\tage"]
         lines += [f"f\t{p}\t{i % 2 + 1}\t{1 + self.is_ill[i]}\t{20 + i % 50}" for i, p in enumerate(PEOPLE)]
         path.write_text("\n".join(lines) + "\n")
 
-    def write_sample(self, path: Path) -> None:
+    def write_sample(self, path):
         lines = ["ID_1 ID_2 missing sex PHENO1 age", "0 0 0 D B C"]
         lines += [f"f {p} 0 {i % 2 + 1} {int(self.is_ill[i])} {20 + i % 50}" for i, p in enumerate(PEOPLE)]
         path.write_text("\n".join(lines) + "\n")
 
-    def write_bgen(self, path: Path, bits: int, **options: Any) -> None:
+    def write_bgen(self, path, bits, **options):
         import bgen
 
         options = {"compression": "zlib", "samples": PEOPLE} | options
@@ -91,7 +86,7 @@ class Study:
                 writer.add_variant(*place, alleles, probabilities, bit_depth=bits)
         self.write_sample(path.with_suffix(".sample"))
 
-    def vcf_lines(self) -> list[str]:
+    def vcf_lines(self):
         columns = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT"]
         lines = ["##fileformat=VCFv4.2", "##contig=<ID=1>", "##contig=<ID=2>", "##contig=<ID=X>"]
         lines += ['##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype">', "\t".join([*columns, *PEOPLE])]
@@ -101,7 +96,7 @@ class Study:
             lines.append("\t".join([*begin, *written[self.genotypes[:, v]]]))
         return lines
 
-    def _write_vcf(self, path: Path) -> None:
+    def _write_vcf(self, path):
         text = path.with_name(path.name.split(".")[0] + ".vcf")
         text.write_text("\n".join(self.vcf_lines()) + "\n")
         if path.suffix == ".vcf":

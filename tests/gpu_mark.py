@@ -1,7 +1,5 @@
 """The one mark for tests that need a GPU, and engines to run a test with."""
 
-from __future__ import annotations
-
 import pytest
 
 from interplay.search.engines.cuda import why_no_cuda

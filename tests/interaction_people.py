@@ -1,7 +1,5 @@
 """A table of people with columns of all kinds, and interactions() of it with all kinds of settings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

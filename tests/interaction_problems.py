@@ -1,7 +1,5 @@
 """Tables whose effects add up, and tables of two variables that interact."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """What the tests of interactions are compared with: statsmodels on tables of counts, F of classes, products."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import combinations, product
 

@@ -1,13 +1,6 @@
 """Files of MuData, written by anndata."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from pathlib import Path
-
-import anndata
 import h5py
-import pandas as pd
 
 try:
     from anndata.io import write_elem
@@ -15,7 +8,7 @@ except ImportError:  # before anndata 0.11
     from anndata.experimental import write_elem
 
 
-def write_h5mu(path: Path, modalities: Mapping[str, anndata.AnnData], obs: pd.DataFrame | None = None) -> Path:
+def write_h5mu(path, modalities, obs=None):
     """As mudata writes it: each modality is an AnnData, beside what is known of all cells."""
     with h5py.File(path, "w") as file:
         file.attrs["axis"] = 0

@@ -1,7 +1,5 @@
 """A table with effects of every kind that select() looks for in one call, and what it finds there."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
@@ -12,7 +10,7 @@ N_SAMPLES, N_VARS = 400, 45
 
 
 @cache
-def mixed_effects() -> tuple[np.ndarray, np.ndarray]:
+def mixed_effects():
     """A shift, a U shape, a smooth product and an exclusive or of three."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(N_SAMPLES, N_VARS))
@@ -22,5 +20,5 @@ def mixed_effects() -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
-def found_in_mixed_effects() -> interplay.Selection:
+def found_in_mixed_effects():
     return interplay.select(*mixed_effects(), random_state=0)

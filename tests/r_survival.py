@@ -1,7 +1,5 @@
 """A small table of times with ties, entries and strata, and the numbers of R's package survival for it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -28,7 +26,7 @@ cell = _i * 5 % 3
 MODELS = {"plain": {}, "entry": {"entry": entry}, "all": {"entry": entry, "strata": stratum, "offset": offset}}
 
 
-def computed_by_r() -> dict:
+def computed_by_r():
     """Run the script anew; skip where there is no R with the package."""
     asked = ["Rscript", "-e", "library(survival)"]
     if shutil.which("Rscript") is None or subprocess.run(asked, capture_output=True, check=False).returncode:

@@ -1,7 +1,5 @@
 """Where Madelon and the outputs of the R original lie, and the one mark for tests that need them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

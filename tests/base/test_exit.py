@@ -1,7 +1,5 @@
 """Programs that end while a daemon thread searches: they end with their own exit code, and without a word."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -48,7 +46,7 @@ sys.exit(7)
 """
 
 
-def ends(work: str, *, n_jobs: int = 2, n_threads: int = 1, seconds: float = 0.3, last: str = "") -> str:
+def ends(work, *, n_jobs=2, n_threads=1, seconds=0.3, last=""):
     """Run a program that ends while its daemon threads work; return what it printed."""
     script = SCRIPT.format(work=work, n_jobs=n_jobs, n_threads=n_threads, seconds=seconds, last=last)
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=False)
@@ -58,23 +56,23 @@ def ends(work: str, *, n_jobs: int = 2, n_threads: int = 1, seconds: float = 0.3
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("work", ["long_search", "long_list"])
-def test_a_search_is_stopped(work: str, n_jobs: int) -> None:
+def test_a_search_is_stopped(work, n_jobs):
     assert ends(work, n_jobs=n_jobs) == ""
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1])
-def test_searches_that_follow_one_another(seconds: float) -> None:
+def test_searches_that_follow_one_another(seconds):
     """Whatever of a search the end strikes: the discretisation, the planes, the search itself, or what is between."""
     assert ends("short_searches", n_threads=3, n_jobs=1, seconds=seconds) == ""
 
 
-def test_the_program_itself_may_search_to_its_end() -> None:
+def test_the_program_itself_may_search_to_its_end():
     last = "atexit._run_exitfuncs(); in_the_main_thread()"
     assert ends("long_search", last=last) == "done\n"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere a fork with threads is not to be relied on")
-def test_a_forked_process_does_not_wait_for_the_threads_of_its_parent() -> None:
+def test_a_forked_process_does_not_wait_for_the_threads_of_its_parent():
     last = """
 import warnings
 warnings.simplefilter("ignore")  # Python warns of what is tried here

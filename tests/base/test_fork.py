@@ -49,5 +49,5 @@ raise SystemExit(status != 0)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere a fork with threads is not to be relied on")
-def test_a_forked_process_searches_while_threads_of_its_parent_do() -> None:
+def test_a_forked_process_searches_while_threads_of_its_parent_do():
     assert subprocess.run([sys.executable, "-c", SCRIPT], timeout=120, check=False).returncode == 0

@@ -1,7 +1,5 @@
 """Ctrl-C where Python forgets it, and where it would do harm."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -19,11 +17,11 @@ from interplay.search.engines.cuda import engine as cuda_engine
 class PressesAtItsEnd:
     """Python prints and forgets what is raised while an object ends."""
 
-    def __del__(self) -> None:
+    def __del__(self):
         press()
 
 
-def press() -> None:
+def press():
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(0.01)  # the exception strikes here
 
@@ -31,7 +29,7 @@ def press() -> None:
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
-def test_a_forgotten_one_is_noticed() -> None:
+def test_a_forgotten_one_is_noticed():
     handler = signal.getsignal(signal.SIGINT)
     with noticing_interrupts() as check:
         check()
@@ -41,7 +39,7 @@ def test_a_forgotten_one_is_noticed() -> None:
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-def test_where_they_are_ignored_nothing_changes() -> None:
+def test_where_they_are_ignored_nothing_changes():
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with noticing_interrupts() as check, check.held():
@@ -53,7 +51,7 @@ def test_where_they_are_ignored_nothing_changes() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_tests_hear_them_also_where_they_are_ignored() -> None:
+def test_tests_hear_them_also_where_they_are_ignored():
     """As where a script starts the tests with &: in a child whose SIGINT is ignored, and in its own children."""
     test = f"{__file__}::test_a_forgotten_one_is_noticed"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
@@ -62,7 +60,7 @@ def test_tests_hear_them_also_where_they_are_ignored() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_one_is_held_and_another_strikes() -> None:
+def test_one_is_held_and_another_strikes():
     with noticing_interrupts() as check:
         with check.held(), check.held():
             press()
@@ -75,7 +73,7 @@ def test_one_is_held_and_another_strikes() -> None:
             press()
 
 
-def pretend_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+def pretend_devices(monkeypatch):
     """Have devices and streams that do nothing."""
     fake = SimpleNamespace(cuda=SimpleNamespace(Device=lambda number: nullcontext()))
     monkeypatch.setitem(sys.modules, "cupy", fake)
@@ -84,12 +82,12 @@ def pretend_devices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("n_devices", [1, 2])
-def test_devices_stop_at_one_that_python_forgets(n_devices: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_devices_stop_at_one_that_python_forgets(n_devices, monkeypatch):
     """With devices that do nothing but tell how far they are."""
     pretend_devices(monkeypatch)
     pressed_at: list[float] = []
 
-    def press_once() -> None:
+    def press_once():
         if not pressed_at:
             pressed_at.append(time.monotonic())
             PressesAtItsEnd()
@@ -100,7 +98,7 @@ def test_devices_stop_at_one_that_python_forgets(n_devices: int, monkeypatch: py
         press_once()
         return wait(*args, **options)
 
-    def work(share: int, on_done) -> None:
+    def work(share, on_done):
         end = time.monotonic() + 5
         while time.monotonic() < end:
             on_done(1.0)
@@ -115,11 +113,11 @@ def test_devices_stop_at_one_that_python_forgets(n_devices: int, monkeypatch: py
     assert time.monotonic() - pressed_at[0] < 3
 
 
-def test_devices_stop_when_one_of_them_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_devices_stop_when_one_of_them_fails(monkeypatch):
     pretend_devices(monkeypatch)
     started = time.monotonic()
 
-    def work(share: int, on_done) -> None:
+    def work(share, on_done):
         time.sleep(0.2)
         if share == 1:
             raise ValueError("share 1")

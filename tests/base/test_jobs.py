@@ -1,7 +1,5 @@
 """Work in threads, as many as the system gives."""
 
-from __future__ import annotations
-
 import threading
 import time
 
@@ -17,10 +15,10 @@ from interplay.base.jobs import map_in_threads
 def threads_left(monkeypatch):
     """Call with the number of threads that the system still gives."""
 
-    def leave(number: int) -> None:
+    def leave(number):
         start, left = threading.Thread.start, [number]
 
-        def start_or_not(thread: threading.Thread) -> None:
+        def start_or_not(thread):
             if left[0] == 0:
                 raise RuntimeError("can't start new thread")
             left[0] -= 1
@@ -33,8 +31,8 @@ def threads_left(monkeypatch):
 
 @pytest.mark.parametrize("n_threads", [1, 2, 8, 64])
 @pytest.mark.parametrize("n_items", [0, 1, 5, 100])
-def test_results_come_in_the_order_of_the_items(n_threads: int, n_items: int) -> None:
-    def work(i: int) -> int:
+def test_results_come_in_the_order_of_the_items(n_threads, n_items):
+    def work(i):
         time.sleep(0.001 * (i % 3))
         return i * i
 
@@ -42,13 +40,13 @@ def test_results_come_in_the_order_of_the_items(n_threads: int, n_items: int) ->
 
 
 @pytest.mark.parametrize("left", [0, 1, 3])
-def test_fewer_threads_do(threads_left, left: int) -> None:
+def test_fewer_threads_do(threads_left, left):
     threads_left(left)
     assert map_in_threads(lambda i: i + 1, range(20), 64) == list(range(1, 21))
 
 
 @pytest.mark.parametrize("left", [0, 2])
-def test_a_search_goes_on_with_fewer_threads(threads_left, left: int) -> None:
+def test_a_search_goes_on_with_fewer_threads(threads_left, left):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 200)), rng.integers(0, 2, 300)
     plain = interplay.max_information_gain(X, y)
@@ -56,8 +54,8 @@ def test_a_search_goes_on_with_fewer_threads(threads_left, left: int) -> None:
     assert np.array_equal(interplay.max_information_gain(X, y, n_jobs=64).gain, plain.gain)
 
 
-def test_the_error_of_the_first_item_is_raised_and_no_thread_is_left() -> None:
-    def work(i: int) -> int:
+def test_the_error_of_the_first_item_is_raised_and_no_thread_is_left():
+    def work(i):
         if i >= 2:
             time.sleep(0.02 if i == 2 else 0)
             raise ValueError(f"item {i}")
@@ -70,8 +68,8 @@ def test_the_error_of_the_first_item_is_raised_and_no_thread_is_left() -> None:
     assert threading.active_count() == n_before
 
 
-def test_an_interrupt_goes_before_errors() -> None:
-    def work(i: int) -> int:
+def test_an_interrupt_goes_before_errors():
+    def work(i):
         raise KeyboardInterrupt if threading.current_thread() is threading.main_thread() else ValueError
 
     with pytest.raises((KeyboardInterrupt, ValueError)):
@@ -79,8 +77,8 @@ def test_an_interrupt_goes_before_errors() -> None:
 
 
 @pytest.mark.parametrize("said", ["can't start new thread", "Resource temporarily unavailable"])
-def test_no_thread_at_all_is_one_line(capsys, said: str) -> None:
-    def command() -> None:
+def test_no_thread_at_all_is_one_line(capsys, said):
+    def command():
         raise RuntimeError(said)
 
     assert exit_code_of(command) == 3

@@ -1,7 +1,5 @@
 """MaxGains.merge, the rule by which everything that is searched in parts comes together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from interplay.base.arrays import MaxGains
 
 
 @st.composite
-def max_gains(draw: st.DrawFn) -> MaxGains:
+def max_gains(draw):
     """Small numbers, so that ties are common."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     shape = (4, 2)
@@ -28,7 +26,7 @@ def max_gains(draw: st.DrawFn) -> MaxGains:
     )
 
 
-def same(a: MaxGains, b: MaxGains) -> bool:
+def same(a, b):
     return (
         np.array_equal(a.gain_by_group, b.gain_by_group)
         and np.array_equal(a.tuples_by_group, b.tuples_by_group)
@@ -37,13 +35,13 @@ def same(a: MaxGains, b: MaxGains) -> bool:
 
 
 @given(max_gains(), max_gains(), max_gains())
-def test_merge_is_associative_commutative_and_idempotent(a: MaxGains, b: MaxGains, c: MaxGains) -> None:
+def test_merge_is_associative_commutative_and_idempotent(a, b, c):
     assert same(a.merge(b), b.merge(a))
     assert same(a.merge(b).merge(c), a.merge(b.merge(c)))
     assert same(a.merge(a), a)
 
 
-def one(gain: float, discretization: int, members: list[int]) -> MaxGains:
+def one(gain, discretization, members):
     return MaxGains(
         gain_by_group=np.array([[gain]]),
         discretization_by_group=np.array([[discretization]]),
@@ -63,12 +61,12 @@ def one(gain: float, discretization: int, members: list[int]) -> MaxGains:
         (one(-np.inf, 0, [0, 1]), one(-np.inf, -1, [-1, -1])),
     ],
 )
-def test_the_better_one_wins(better: MaxGains, worse: MaxGains) -> None:
+def test_the_better_one_wins(better, worse):
     assert same(better.merge(worse), better)
     assert same(worse.merge(better), better)
 
 
-def test_the_group_with_the_smallest_tail_is_reported() -> None:
+def test_the_group_with_the_smallest_tail_is_reported():
     gains = MaxGains(
         gain_by_group=np.array([[20.0, 22.0], [20.0, 80.0], [4000.0, 4100.0]]),
         discretization_by_group=np.zeros((3, 2), dtype=int),
@@ -82,6 +80,6 @@ def test_the_group_with_the_smallest_tail_is_reported() -> None:
     assert gains.tuples.tolist() == [[0, 1], [0, 2], [0, 2]]
 
 
-def test_only_results_of_one_search_can_be_merged() -> None:
+def test_only_results_of_one_search_can_be_merged():
     with pytest.raises(ValueError, match="same search"):
         one(1.0, 0, [0, 1]).merge(one(1.0, 0, [0, 1, 2]))

@@ -1,9 +1,5 @@
 """Distinct values, numbered: by counting where they are small, and by sorting."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -23,7 +19,7 @@ from interplay.base.arrays import numbered
         np.array(["b", "a"]),
     ],
 )
-def test_is_the_inverse_of_unique(values: Any) -> None:
+def test_is_the_inverse_of_unique(values):
     found = numbered(values)
     assert found.dtype == np.int64
     assert found.tolist() == np.unique(values, return_inverse=True)[1].reshape(-1).tolist()

@@ -1,7 +1,5 @@
 """The display of a search's progress: where it goes, what it says, and when it is silent."""
 
-from __future__ import annotations
-
 import io
 import sys
 import time
@@ -17,19 +15,19 @@ from interplay.search.engines.cpu import CpuEngine
 
 
 class Terminal(io.StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
 @pytest.fixture
-def clock(monkeypatch) -> list[float]:
+def clock(monkeypatch):
     """A clock that stands still unless it is moved."""
     now = [0.0]
     monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
     return now
 
 
-def test_a_log_gets_a_line_a_minute(capsys, clock: list[float]) -> None:
+def test_a_log_gets_a_line_a_minute(capsys, clock):
     finds = [("age", 12.3456), ("a [bold] name that is rather long", 3.0)]
     with progress.show_progress(True, n_tuples=1e9, what="3D") as show:
         for second in range(0, 181):
@@ -40,7 +38,7 @@ def test_a_log_gets_a_line_a_minute(capsys, clock: list[float]) -> None:
     assert lines[1] == "3D: 6.0%, 1e+06 tuples/s, 15 min 40 s left, best so far age 12.35, a [bold] name t… 3"
 
 
-def test_the_end_is_always_told(capsys, clock: list[float]) -> None:
+def test_the_end_is_always_told(capsys, clock):
     with progress.show_progress(True, n_tuples=100, what="2D") as show:
         show(1)
         clock[0] = 5.0
@@ -50,13 +48,13 @@ def test_the_end_is_always_told(capsys, clock: list[float]) -> None:
 
 
 @pytest.mark.parametrize("wanted", [False, None])
-def test_silent_when_asked_and_by_itself_in_logs(capsys, wanted: bool | None) -> None:
+def test_silent_when_asked_and_by_itself_in_logs(capsys, wanted):
     with progress.show_progress(wanted, n_tuples=1e12, what="3D") as show:
         assert show is None
     assert capsys.readouterr().err == ""
 
 
-def test_a_terminal_gets_a_bar_for_what_takes_a_while(monkeypatch) -> None:
+def test_a_terminal_gets_a_bar_for_what_takes_a_while(monkeypatch):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     with progress.show_progress(None, n_tuples=10, what="2D") as show:
@@ -73,13 +71,13 @@ def test_a_terminal_gets_a_bar_for_what_takes_a_while(monkeypatch) -> None:
         assert word in drawn
 
 
-def test_no_stderr_at_all(monkeypatch) -> None:
+def test_no_stderr_at_all(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     with progress.show_progress(True, n_tuples=1e12, what="3D") as show:
         assert show is None
 
 
-def test_a_notebook_gets_one_box_that_is_updated(monkeypatch, clock: list[float]) -> None:
+def test_a_notebook_gets_one_box_that_is_updated(monkeypatch, clock):
     shown: list[dict[str, str]] = []
     handle = types.SimpleNamespace(update=lambda content, raw: shown.append(content))
 
@@ -102,7 +100,7 @@ def test_a_notebook_gets_one_box_that_is_updated(monkeypatch, clock: list[float]
     assert "&lt;b&gt;" in shown[-1]["text/html"]
 
 
-def test_a_function_is_told_the_share_that_is_done() -> None:
+def test_a_function_is_told_the_share_that_is_done():
     shares: list[float] = []
     with progress.show_progress(shares.append, n_tuples=200, what="2D") as show:
         for done in (0, 50, 200.5):
@@ -114,7 +112,7 @@ class SeenEnough(Exception):
     pass
 
 
-def test_a_search_tells_its_best_finds_while_it_runs(monkeypatch) -> None:
+def test_a_search_tells_its_best_finds_while_it_runs(monkeypatch):
     X, y, _ = interplay.datasets.make_madelon(n_samples=500, n_vars=150, random_state=1)
     told: list[np.ndarray] = []
 

@@ -1,7 +1,5 @@
 """random_state in every public function: all that SPEC 7 asks of `rng`, and numpy's global state left alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -48,13 +46,13 @@ STATES: dict[str, Callable[[], Any]] = {
 }
 
 
-def as_array(result: Any) -> np.ndarray:
+def as_array(result):
     return np.concatenate([np.ravel(part) for part in (result if isinstance(result, tuple | list) else [result])])
 
 
 @pytest.mark.parametrize("function", CALLS)
 @pytest.mark.parametrize("kind", STATES)
-def test_the_same_state_gives_the_same_result(function: str, kind: str) -> None:
+def test_the_same_state_gives_the_same_result(function, kind):
     call, state = CALLS[function], STATES[kind]
     before = np.random.get_state()
     once = as_array(call(state()))
@@ -66,7 +64,7 @@ def test_the_same_state_gives_the_same_result(function: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("function", [name for name in CALLS if name != "search_shard"])
-def test_none_is_drawn_anew_and_a_generator_goes_on(function: str) -> None:
+def test_none_is_drawn_anew_and_a_generator_goes_on(function):
     call, generator = CALLS[function], np.random.default_rng(7)
     drawn = [as_array(call(None)) for _ in range(4)]
     assert any(not np.array_equal(drawn[0], other) for other in drawn[1:])

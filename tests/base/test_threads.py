@@ -1,7 +1,5 @@
 """Searches from several threads of a program, with the GIL or without one: each gets its own result."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import sysconfig
@@ -15,7 +13,7 @@ import interplay
 N_THREADS = 8
 
 
-def found_in(seed: int) -> tuple[interplay.Selection, np.ndarray, np.ndarray]:
+def found_in(seed):
     """A selection, and the gains and tuples of another search, of a table with levels and classes of its own."""
     rng = np.random.RandomState(seed)
     X, y = rng.normal(size=(120 + seed, 30)), rng.randint(0, 2 + seed % 2, 120 + seed)
@@ -25,10 +23,10 @@ def found_in(seed: int) -> tuple[interplay.Selection, np.ndarray, np.ndarray]:
     return selection, gains.gain, gains.tuples
 
 
-def test_eight_threads_search_at_once() -> None:
+def test_eight_threads_search_at_once():
     begin = threading.Barrier(N_THREADS)
 
-    def search(seed: int) -> tuple[interplay.Selection, np.ndarray, np.ndarray]:
+    def search(seed):
         begin.wait()
         return found_in(seed)
 
@@ -42,7 +40,7 @@ def test_eight_threads_search_at_once() -> None:
         assert np.array_equal(tuples, tuples_alone)
 
 
-def test_python_without_a_gil_stays_without() -> None:
+def test_python_without_a_gil_stays_without():
     """It turns the GIL on for a module that does not say that it needs none."""
     ask = "import sys, interplay._core; print(getattr(sys, '_is_gil_enabled', lambda: True)())"
     told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout

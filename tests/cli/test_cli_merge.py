@@ -1,7 +1,5 @@
 """`interplay run --shard` and `--checkpoint`, `interplay merge`: long searches from the command line."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -16,13 +14,13 @@ from command_line import exclusive_or
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path):
     """A table in which g3 and g12 tell the outcome together."""
     exclusive_or().to_parquet(tmp_path / "data.parquet", index=False)
     return tmp_path / "data.parquet"
 
 
-def test_merged_parts_are_the_result_of_one_run(command, data: Path) -> None:
+def test_merged_parts_are_the_result_of_one_run(command, data):
     run = ["run", data, "--target", "outcome", "-k", 2]
     for number in (1, 2, 3):
         done = command(*run, "--shard", f"{number}/3", "--save", f"part{number}")
@@ -52,7 +50,7 @@ def test_merged_parts_are_the_result_of_one_run(command, data: Path) -> None:
         (["run", "data.parquet", "--target", "outcome", "--engine", "dask"], "--engine dask needs a Dask client"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_one_line(command, data: Path, arguments: list[str], message: str) -> None:
+def test_what_cannot_be_is_one_line(command, data, arguments, message):
     pytest.importorskip("distributed")
     run = ["run", data, "--target", "outcome", "-q"]
     command(*run, "-k", 1, "--shard", "1/2", "--save", "part1")
@@ -65,7 +63,7 @@ def test_what_cannot_be_is_one_line(command, data: Path, arguments: list[str], m
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_terminated_run_goes_on(command, tmp_path: Path) -> None:
+def test_a_terminated_run_goes_on(command, tmp_path):
     """As a queueing system does it at the time limit."""
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "data.npz", X=rng.normal(size=(400, 1600)), y=rng.integers(0, 2, 400))

@@ -1,7 +1,5 @@
 """`interplay run` and `interplay report`: files in, results out, complete or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import json
@@ -29,7 +27,7 @@ posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals, device
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path):
     """A table in which g3 and g12 tell the outcome together, and neither does alone."""
     frame = exclusive_or()
     frame["g1"] = frame["g1"].round()
@@ -37,11 +35,11 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data.csv"
 
 
-def files(folder: Path) -> list[str]:
+def files(folder):
     return sorted(os.listdir(folder))
 
 
-def test_the_summary_goes_to_stdout_and_notes_to_stderr(command, data: Path) -> None:
+def test_the_summary_goes_to_stdout_and_notes_to_stderr(command, data):
     done = command("run", data, "--target", "outcome", "-k", 2, "--seed", 1, "--save", "run.interplay")
     assert done.code == 0
     assert done.out.startswith("2 of 20 variables relevant (adjusted p < 0.05)\n")
@@ -49,7 +47,7 @@ def test_the_summary_goes_to_stdout_and_notes_to_stderr(command, data: Path) -> 
     assert sorted(interplay.load(data.parent / "run.interplay").relevant) == ["g12", "g3"]
 
 
-def test_it_is_select_on_the_same_data(command, data: Path) -> None:
+def test_it_is_select_on_the_same_data(command, data):
     options = ["-k", 2, "--divisions", 2, "--discretizations", 3, "--range", 0.3, "--pseudocount", 0.5, "--level", 0.01,
                "--n-contrast", 40, "--p-adjust", "BH", "--fit", "tail", "--seed", 7, "--discrete", "none",
                "--missing", "impute", "--decision", "classes", "-j", 2]  # fmt: skip
@@ -65,7 +63,7 @@ def test_it_is_select_on_the_same_data(command, data: Path) -> None:
     assert found.settings == expected.settings
 
 
-def test_strata_are_a_column(command, data: Path) -> None:
+def test_strata_are_a_column(command, data):
     frame = pd.read_csv(data)
     frame["batch"] = np.where(np.arange(300) % 3 == 0, "a", "b")
     frame.to_csv("batches.csv", index=False)
@@ -82,7 +80,7 @@ def test_strata_are_a_column(command, data: Path) -> None:
     assert "20 variables" in dry.out
 
 
-def test_a_number_as_outcome(command, data: Path) -> None:
+def test_a_number_as_outcome(command, data):
     frame = pd.read_csv(data)
     values = frame.drop(columns="outcome").to_numpy()
     frame["outcome"] = np.sign(values[:, 3] * values[:, 12]) + np.random.default_rng(1).normal(size=len(frame))
@@ -98,7 +96,7 @@ def test_a_number_as_outcome(command, data: Path) -> None:
     assert "classes y <=" in cut.out
 
 
-def test_every_argument_of_select_is_an_option() -> None:
+def test_every_argument_of_select_is_an_option():
     arguments = set(inspect.signature(interplay.select).parameters) - {"X", "y"}
     options = {parameter.name for parameter in run_command.params}
     assert arguments <= options
@@ -112,7 +110,7 @@ def test_every_argument_of_select_is_an_option() -> None:
 
 
 @pytest.mark.parametrize("where", [["--out", "-"], ["--format", "csv"], ["--out", "-", "--format", "csv"]])
-def test_the_table_on_stdout_is_nothing_but_the_table(command, data: Path, where: list[str]) -> None:
+def test_the_table_on_stdout_is_nothing_but_the_table(command, data, where):
     done = command("run", data, "--target", "outcome", "-k", 2, "--seed", 1, *where)
     lines = done.out.splitlines()
     of_gains = "variable,gain,p_value,p_adjusted,relevant,partners,discretization,gain_alone,synergy"
@@ -122,24 +120,24 @@ def test_the_table_on_stdout_is_nothing_but_the_table(command, data: Path, where
     assert done.err == ""
 
 
-def test_json_on_stdout(command, data: Path) -> None:
+def test_json_on_stdout(command, data):
     rows = json.loads(command("run", data, "--target", "outcome", "--seed", 1, "--format", "json").out)
     assert rows[3]["partners"] == ["g12"]
 
 
-def test_quiet_says_nothing(command, data: Path) -> None:
+def test_quiet_says_nothing(command, data):
     done = command("run", data, "--target", "outcome", "-q", "--out", "table.csv")
     assert (done.code, done.out, done.err) == (0, "", "")
     assert len(pd.read_csv("table.csv")) == 20
 
 
-def test_progress_goes_to_stderr(command, data: Path) -> None:
+def test_progress_goes_to_stderr(command, data):
     done = command("run", data, "--target", "outcome", "--progress", "--format", "csv")
     assert "tuples/s" in done.err
     assert "tuples/s" not in done.out
 
 
-def test_a_run_can_be_recorded_and_repeated(command, data: Path) -> None:
+def test_a_run_can_be_recorded_and_repeated(command, data):
     first = command("run", data, "--target", "outcome", "--level", 0.1, "--drop", "g0", "--discrete", "g1",
                     "--write-config", "run.toml", "--format", "csv")  # fmt: skip
     record = tomllib.loads(Path("run.toml").read_text())
@@ -153,12 +151,12 @@ def test_a_run_can_be_recorded_and_repeated(command, data: Path) -> None:
     assert interplay.load("one.interplay").settings["dimensions"] == 1
 
 
-def test_a_config_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+def test_a_config_with_a_byte_order_mark_is_read(tmp_path):
     (tmp_path / "run.toml").write_bytes(b'\xef\xbb\xbftarget = "y"\n')
     assert read_config(str(tmp_path / "run.toml"), {"target"}) == {"target": "y"}
 
 
-def test_configs_survive_any_name(tmp_path: Path) -> None:
+def test_configs_survive_any_name(tmp_path):
     settings = {"target": 'a "quoted" \\ back\nslash \x7f \u2713', "drop": ["a,b", ""], "level": 0.05, "divisions": 3}
     path = str(tmp_path / "run.toml")
     write_config(path, {**settings, "range_": None, "random_state": 5}, comment="two\nlines")
@@ -174,14 +172,14 @@ def test_configs_survive_any_name(tmp_path: Path) -> None:
         ("target = 'nope'", "no column 'nope'"),
     ],
 )
-def test_bad_configs(command, data: Path, content: str, message: str) -> None:
+def test_bad_configs(command, data, content, message):
     Path("bad.toml").write_text(content)
     done = command("run", data, "--config", "bad.toml")
     assert done.code == 2
     assert message in done.error_line
 
 
-def test_dry_run_measures_and_does_nothing(command, data: Path) -> None:
+def test_dry_run_measures_and_does_nothing(command, data):
     options = ["run", data, "--target", "outcome", "-k", 3, "--n-contrast", 50, "--save", "s", "--dry-run"]
     done = command(*options)
     assert done.code == 0
@@ -204,7 +202,7 @@ def test_dry_run_measures_and_does_nothing(command, data: Path) -> None:
         (["--target", "outcome", "--drop", "nope"], "no column 'nope'"),
     ],
 )
-def test_bad_input_is_one_line_and_leaves_nothing(command, data: Path, arguments: list[str], message: str) -> None:
+def test_bad_input_is_one_line_and_leaves_nothing(command, data, arguments, message):
     before = data.read_bytes()
     done = command("run", "data.csv", *arguments)
     assert done.code == 2
@@ -214,7 +212,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(command, data: Path, arguments
     assert data.read_bytes() == before
 
 
-def test_missing_values_say_what_to_do(command, data: Path) -> None:
+def test_missing_values_say_what_to_do(command, data):
     frame = pd.read_csv(data)
     frame.loc[[4, 7], "g5"] = np.nan
     frame.to_csv("gaps.csv", index=False)
@@ -229,7 +227,7 @@ def test_missing_values_say_what_to_do(command, data: Path) -> None:
 @posix_only
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0 and not Path("/usr/bin/setpriv").exists(),
                     reason="root may write everywhere")  # fmt: skip
-def test_a_folder_without_write_permission(data: Path) -> None:
+def test_a_folder_without_write_permission(data):
     locked = data.parent / "locked"
     locked.mkdir()
     (locked / "old.csv").write_text("old")
@@ -256,14 +254,14 @@ def test_a_folder_without_write_permission(data: Path) -> None:
 
 
 @posix_only
-def test_a_full_disk_leaves_the_old_file_and_no_half_one(data: Path) -> None:
+def test_a_full_disk_leaves_the_old_file_and_no_half_one(data):
     import resource
 
     folder = data.parent / "results"
     folder.mkdir()
     (folder / "table.csv").write_text("old")
 
-    def no_space_for_more_than_1000_bytes() -> None:
+    def no_space_for_more_than_1000_bytes():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
     done = in_shell("run", data, "--target", "outcome", "--out", folder / "table.csv",
@@ -281,7 +279,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_half_one(data: Path) -> None:
 
 @posix_only
 @pytest.mark.parametrize("options", [[], ["--format", "csv"], ["--save", "/dev/full", "-q"]])
-def test_a_full_device(data: Path, options: list[str]) -> None:
+def test_a_full_device(data, options):
     with open("/dev/full", "w") as full:
         done = in_shell("run", data, "--target", "outcome", *options, capture_output=False, stdout=full,
                         stderr=subprocess.PIPE)  # fmt: skip
@@ -293,7 +291,7 @@ def test_a_full_device(data: Path, options: list[str]) -> None:
 
 @posix_only
 @pytest.mark.parametrize("options", [[], ["--format", "csv"], ["--dry-run"]])
-def test_a_reader_that_went_away_is_no_error_to_talk_about(data: Path, options: list[str]) -> None:
+def test_a_reader_that_went_away_is_no_error_to_talk_about(data, options):
     ours, theirs = os.pipe()
     os.close(ours)
     try:
@@ -307,7 +305,7 @@ def test_a_reader_that_went_away_is_no_error_to_talk_about(data: Path, options: 
 
 @posix_only
 @pytest.mark.parametrize(("options", "code"), [([], 3), (["--format", "csv"], 3), (["--out", "t.csv"], 0)])
-def test_a_closed_standard_output(data: Path, tmp_path: Path, options: list[str], code: int) -> None:
+def test_a_closed_standard_output(data, tmp_path, options, code):
     line = [sys.executable, "-m", "interplay", "run", data, "--target", "outcome", *options]
     done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *line], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
@@ -317,8 +315,8 @@ def test_a_closed_standard_output(data: Path, tmp_path: Path, options: list[str]
 
 @posix_only
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_that_an_import_swallows(command, data: Path, monkeypatch, number: int, code: int) -> None:
-    def interrupted(*_: object, **__: object) -> None:
+def test_an_interrupt_that_an_import_swallows(command, data, monkeypatch, number, code):
+    def interrupted(*_, **__):
         with contextlib.suppress(KeyboardInterrupt):
             os.kill(os.getpid(), number)
             time.sleep(5)
@@ -329,8 +327,8 @@ def test_an_interrupt_that_an_import_swallows(command, data: Path, monkeypatch, 
     assert (done.code, done.error_line.partition(";")[2]) == (code, " nothing was written.")
 
 
-def test_an_interrupt_after_the_search_leaves_what_was_found(command, data: Path, tmp_path: Path, monkeypatch) -> None:
-    def interrupted(*_: object) -> None:
+def test_an_interrupt_after_the_search_leaves_what_was_found(command, data, tmp_path, monkeypatch):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("interplay.ask.selection.significance.explained", interrupted)
@@ -345,7 +343,7 @@ def test_an_interrupt_after_the_search_leaves_what_was_found(command, data: Path
 
 @posix_only
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_run_stops_at_once_and_leaves_nothing(tmp_path: Path, number: int, code: int) -> None:
+def test_an_interrupted_run_stops_at_once_and_leaves_nothing(tmp_path, number, code):
     X, y, _ = interplay.datasets.make_madelon(n_samples=1000, n_vars=300, random_state=1)
     np.savez(tmp_path / "big.npz", X=X, y=y)
     command = [sys.executable, "-m", "interplay", "run", tmp_path / "big.npz", "-k", "4", "--progress", "-j", "2",
@@ -362,7 +360,7 @@ def test_an_interrupted_run_stops_at_once_and_leaves_nothing(tmp_path: Path, num
     assert files(tmp_path) == ["big.npz"]
 
 
-def test_an_interrupted_run_with_a_checkpoint_says_where_it_goes_on(command, data: Path, monkeypatch) -> None:
+def test_an_interrupted_run_with_a_checkpoint_says_where_it_goes_on(command, data, monkeypatch):
     def interrupted(*_, checkpoint, **__):
         raise interplay.SearchInterrupted(None, 0.5, checkpoint)
 
@@ -375,7 +373,7 @@ def test_an_interrupted_run_with_a_checkpoint_says_where_it_goes_on(command, dat
 # --- Reports --------------------------------------------------------------------------------------------------
 
 
-def test_report_of_a_run_and_of_a_saved_result_are_the_same(command, data: Path) -> None:
+def test_report_of_a_run_and_of_a_saved_result_are_the_same(command, data):
     done = command("run", data, "--target", "outcome", "--report", "a.html", "--save", "run.interplay")
     assert done.code == 0
     done = command("report", "run.interplay", "b.html")
@@ -385,7 +383,7 @@ def test_report_of_a_run_and_of_a_saved_result_are_the_same(command, data: Path)
     assert pages[0].startswith("<!doctype html>")
 
 
-def test_report_says_what_is_wrong(command, data: Path) -> None:
+def test_report_says_what_is_wrong(command, data):
     assert "is not a saved selection" in command("report", data, "b.html").error_line
     assert "No such file" in command("report", "nothing", "b.html").error_line
     command("run", data, "--target", "outcome", "--save", "run.interplay")
@@ -393,11 +391,11 @@ def test_report_says_what_is_wrong(command, data: Path) -> None:
     assert files(data.parent) == ["data.csv", "run.interplay"]
 
 
-def test_a_report_that_fails_leaves_the_other_results(command, data: Path, monkeypatch) -> None:
-    def full(_: int) -> None:
+def test_a_report_that_fails_leaves_the_other_results(command, data, monkeypatch):
+    def full(_):
         raise OSError(28, "No space left on device")
 
-    def write_to_full_disk(selection: Selection, path: str) -> None:
+    def write_to_full_disk(selection, path):
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", full)
             write_report(selection, path)
@@ -411,7 +409,7 @@ def test_a_report_that_fails_leaves_the_other_results(command, data: Path, monke
 
 
 @posix_only
-def test_where_interrupts_are_ignored_a_run_is_as_ever(data: Path) -> None:
+def test_where_interrupts_are_ignored_a_run_is_as_ever(data):
     """As where a script starts it with &."""
     ignoring = ["bash", "-c", 'trap "" INT; exec "$@"', "bash", sys.executable, "-m", "interplay"]
     options = ["run", str(data), "--target", "outcome", "--seed", "1", "--format", "csv", "-q"]
@@ -420,7 +418,7 @@ def test_where_interrupts_are_ignored_a_run_is_as_ever(data: Path) -> None:
     assert done.stdout == in_shell(*options).stdout
 
 
-def test_best_names_what_a_model_should_get(command, data: Path) -> None:
+def test_best_names_what_a_model_should_get(command, data):
     options = ["run", data, "--target", "outcome", "-k", 2, "--seed", 1]
     done = command(*options, "--best", 4, "--save", "run.interplay", "--out", "table.csv", "--report", "report.html")
     assert done.code == 0
@@ -448,10 +446,10 @@ def test_best_names_what_a_model_should_get(command, data: Path) -> None:
         (ValueError("class a has 2"), 2, "class a has 2"),
     ],
 )
-def test_a_search_is_not_lost_where_best_auto_fails(command, data, monkeypatch, error, code, said) -> None:
+def test_a_search_is_not_lost_where_best_auto_fails(command, data, monkeypatch, error, code, said):
     from interplay.show.results.selection import Selection
 
-    def fail(*_: object) -> None:
+    def fail(*_):
         raise error
 
     monkeypatch.setattr(Selection, "with_best", fail)

@@ -1,7 +1,5 @@
 """--dry-run tells the time of the whole call; `benchmarks/dry_run.py` compares it with calls of 35 settings."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`interplay interactions`: the command does what the function does."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 import warnings
@@ -236,7 +234,7 @@ def test_options_of_tagging_and_clumps_are_checked(command, region):
     assert command("run", "array.csv", "--target", "trait", "-k", 1, "--clump", 0.5).code == 0
 
 
-def test_verdicts_of_tagging_are_columns(tmp_path, command) -> None:
+def test_verdicts_of_tagging_are_columns(tmp_path, command):
     study = Study()
     bed = study.write(tmp_path, ".bed")
     out = tmp_path / "pairs.csv"
@@ -248,7 +246,7 @@ def test_verdicts_of_tagging_are_columns(tmp_path, command) -> None:
 
 
 @pytest.mark.parametrize("ending", [".bim", ".pvar", ".csv"])
-def test_files_of_positions(tmp_path, command, ending: str) -> None:
+def test_files_of_positions(tmp_path, command, ending):
     study = Study()
     bed = study.write(tmp_path, ".bed")
     file = bed.with_suffix(ending)
@@ -264,7 +262,7 @@ def test_files_of_positions(tmp_path, command, ending: str) -> None:
     assert done.out == command("interactions", bed, "--min-distance", 3000, *how[4:]).out
 
 
-def test_variants_without_genotypes_are_named(tmp_path, command) -> None:
+def test_variants_without_genotypes_are_named(tmp_path, command):
     study = Study()
     study.genotypes[:, [2, 3]] = -1
     bed = study.write(tmp_path, ".bed")

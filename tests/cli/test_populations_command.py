@@ -1,7 +1,5 @@
 """`--pcs` and `--loco auto`: the commands do what the functions of `interplay.genetics` do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,7 @@ N, P = 300, 30
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def study(tmp_path, monkeypatch):
     """Two populations, which differ in the trait and in most variants; three chromosomes."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(1)

@@ -1,9 +1,6 @@
 """Messages of the command line name options, tell all problems of a file, and end with the words to type."""
 
-from __future__ import annotations
-
 import shlex
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,18 +31,18 @@ from interplay.ask.cli.words import as_options, in_options
         ("use missing='level' or missing='impute'", "use --missing level or --missing impute"),
     ],
 )  # fmt: skip
-def test_words_of_the_command_line(message: str, words: str) -> None:
+def test_words_of_the_command_line(message, words):
     assert in_options(message) == words
 
 
-def test_options_to_type() -> None:
+def test_options_to_type():
     many = as_options({"drop": [f"c{v}" for v in range(30)]})
     assert many.endswith("--drop c11 … (18 more)")
     assert as_options({"missing": "level", "drop": ["it's"]}) == "--missing level --drop 'it'\"'\"'s'"
 
 
 @pytest.fixture
-def messy(tmp_path: Path) -> Path:
+def messy(tmp_path):
     """A table of a laboratory: names, remarks, an empty column, gaps, and samples without an outcome."""
     rng = np.random.default_rng(0)
     n = 300
@@ -62,7 +59,7 @@ def messy(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("command", ["run", "interactions"])
 @pytest.mark.filterwarnings("default")
-def test_all_problems_at_once_and_the_second_attempt_succeeds(messy: Path, command: str) -> None:
+def test_all_problems_at_once_and_the_second_attempt_succeeds(messy, command):
     first = run_command(command, messy, "--target", "ill", "--seed", "1", "--missing", "error")
     assert first.code == 2
     (line,) = [line for line in first.err.splitlines() if line.startswith("Error")]
@@ -83,19 +80,19 @@ def test_all_problems_at_once_and_the_second_attempt_succeeds(messy: Path, comma
 
 
 @pytest.mark.filterwarnings("default")
-def test_a_pipe_is_read_once(messy: Path) -> None:
+def test_a_pipe_is_read_once(messy):
     done = run_command("run", "-", "--target", "ill", stdin=messy.read_bytes())
     assert done.code == 2
     assert "To go on, add: --missing-target drop\n" in done.err
 
 
-def test_a_misspelt_target_ends_with_the_words_to_type(messy: Path) -> None:
+def test_a_misspelt_target_ends_with_the_words_to_type(messy):
     assert run_command("run", messy, "--target", "Ill").err.endswith("did you mean 'ill'? Use --target ill\n")
     assert run_command("run", messy).err.endswith("for example --target ill\n")
     assert "Use --drop remarks" in run_command("run", messy, "--target", "ill", "--drop", "remark").err
 
 
-def test_an_error_beside_problems(messy: Path) -> None:
+def test_an_error_beside_problems(messy):
     """An error of another kind ends the list."""
     done = run_command("run", messy, "--target", "ill", "--level", "7")
     assert "2 problems: (1)" in done.err

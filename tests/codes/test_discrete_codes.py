@@ -156,7 +156,7 @@ def test_blocks_and_threads_change_nothing(seed, n_samples, n_vars, block_column
 
 @pytest.mark.parametrize("missing", ["level", "impute"])
 @pytest.mark.parametrize("range_", [0.0, 0.3])
-def test_some_columns_have_the_codes_they_have_among_all(missing: str, range_: float) -> None:
+def test_some_columns_have_the_codes_they_have_among_all(missing, range_):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(80, 9))
     X[:, 2], X[::7, 5] = rng.integers(0, 3, 80), np.nan

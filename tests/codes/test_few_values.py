@@ -1,7 +1,5 @@
 """Columns of few values: found by reading them once, in every type that the compiled module knows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ from interplay.data.study.table import as_table
 
 
 @pytest.mark.parametrize("kind", COMPILED_TYPES)
-def test_few_values_are_those_of_numpy(kind: str) -> None:
+def test_few_values_are_those_of_numpy(kind):
     rng = np.random.default_rng(0)
     rows = []
     for n_distinct in (1, 2, 3, 4, 9) * 8:
@@ -33,7 +31,7 @@ def test_few_values_are_those_of_numpy(kind: str) -> None:
 
 
 @pytest.mark.parametrize("place", [0, 5, 1699])
-def test_a_missing_value_is_always_found(place: int) -> None:
+def test_a_missing_value_is_always_found(place):
     values = np.tile(np.arange(1700.0) % 3, (2, 1))
     values[1] = np.arange(1700.0)
     values[:, place] = np.nan
@@ -43,7 +41,7 @@ def test_a_missing_value_is_always_found(place: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["i1", "u1", "i2", "f4", "f8", "u2"])
-def test_genotypes_have_the_same_planes_however_they_are_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_genotypes_have_the_same_planes_however_they_are_found(kind, monkeypatch):
     rng = np.random.default_rng(1)
     x = rng.integers(0, 3, (700, 30)).astype(kind)
     x[:, 4] = 1  # constant
@@ -52,7 +50,7 @@ def test_genotypes_have_the_same_planes_however_they_are_found(kind: str, monkey
     x[:40, 7] = 3  # few values at first
     classes = DecisionClasses(rng.integers(0, 2, 700), [0, 1])
 
-    def planes() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def planes():
         coder = make_coder(as_table(x), divisions=1, discretizations=1, range_=0, seed=0, discrete="auto")
         made = make_bit_planes([coder.code_blocks(0)], classes)
         assert np.array_equal(made.words, make_bit_planes([coder.codes(0)], classes).words)

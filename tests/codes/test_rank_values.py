@@ -1,14 +1,12 @@
 """Values at ranks, found without sorting, against numpy's sort."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from interplay import _core, discretize
 
 
-def columns(dtype: str, rng: np.random.Generator) -> np.ndarray:
+def columns(dtype, rng):
     """Columns of all sorts: smooth, tied, with outliers, of one value, and of few."""
     n = 501
     smooth = rng.normal(size=n) * 50
@@ -18,7 +16,7 @@ def columns(dtype: str, rng: np.random.Generator) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "int32", "int64"])
-def test_equals_sorting(dtype: str) -> None:
+def test_equals_sorting(dtype):
     rng = np.random.default_rng(3)
     values = columns(dtype, rng)
     if dtype == "float64":
@@ -36,7 +34,7 @@ def test_equals_sorting(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 33, 300, 20_000])
-def test_ways_values_are_spread(n: int) -> None:
+def test_ways_values_are_spread(n):
     rng = np.random.default_rng(n)
     normal = rng.normal(size=n)
     values = [normal, np.exp(5 * normal), np.sort(normal), -np.sort(normal), np.rint(normal), np.rint(100 * normal)]
@@ -52,20 +50,20 @@ def test_ways_values_are_spread(n: int) -> None:
         assert np.array_equal(found, np.take_along_axis(np.sort(rows, axis=1), ranks, axis=1))
 
 
-def test_missing_values_are_told() -> None:
+def test_missing_values_are_told():
     values = np.ones((2, 300))
     values[1, 299] = np.nan
     assert not _core.rank_values(values, np.zeros((2, 1), dtype=np.int64), np.empty((2, 1)))
 
 
-def test_ranks_are_checked() -> None:
+def test_ranks_are_checked():
     for rank in (-1, 300):
         with pytest.raises(ValueError, match="rank"):
             _core.rank_values(np.ones((1, 300)), np.full((1, 1), rank), np.empty((1, 1)))
 
 
 @pytest.mark.parametrize("divisions", [1, 2])
-def test_codes_do_not_depend_on_the_way_thresholds_are_found(divisions: int) -> None:
+def test_codes_do_not_depend_on_the_way_thresholds_are_found(divisions):
     """A table with a missing value, and one of a type that is always sorted, take the other way."""
     rng = np.random.default_rng(8)
     x = np.round(rng.normal(size=(400, 9)) * 30)

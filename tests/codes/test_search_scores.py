@@ -12,7 +12,7 @@ from interplay.data.study.outcomes.numbers import number_outcome
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(2, 90), st.integers(0, 3), st.integers(0, 10**6))
-def test_equal_plain_python(n_samples: int, decimals: int, seed: int) -> None:
+def test_equal_plain_python(n_samples, decimals, seed):
     y = np.random.default_rng(seed).normal(size=n_samples).round(decimals)
     if y.min() == y.max():
         return
@@ -32,14 +32,14 @@ def test_equal_plain_python(n_samples: int, decimals: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("n_samples", [24, 50, 100, 300, 2000, 20_000])
-def test_lose_less_than_a_percent(n_samples: int) -> None:
+def test_lose_less_than_a_percent(n_samples):
     outcome = number_outcome(np.random.default_rng(n_samples).normal(size=n_samples))
     found = search_scores(outcome)
     assert lost_share(outcome.scores, found.scores) < 0.005
     assert np.abs(found.scores).max() <= 127
 
 
-def test_values_with_outliers_take_two_bytes() -> None:
+def test_values_with_outliers_take_two_bytes():
     y = np.random.default_rng(0).standard_t(1.2, size=3000)
     outcome = number_outcome(y, scale="values")
     found = search_scores(outcome)
@@ -48,7 +48,7 @@ def test_values_with_outliers_take_two_bytes() -> None:
     assert lost_share(outcome.scores, found.scores) < 1e-4
 
 
-def test_the_order_of_samples_does_not_matter() -> None:
+def test_the_order_of_samples_does_not_matter():
     rng = np.random.default_rng(5)
     y = rng.normal(size=200).round(1)
     shuffled = rng.permutation(200)

@@ -1,7 +1,5 @@
 """The cells kept in a Selection are those the search saw: counted here again from codes, in plain loops."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -12,7 +10,7 @@ import interplay
 from interplay.data.codes.tuple_counts import MAX_NUMBERS
 
 
-def people(seed: int = 0, n: int = 500) -> tuple[pd.DataFrame, np.ndarray]:
+def people(seed=0, n=500):
     """Text, flags, few-valued and plain numbers, some missing; ill when smoking and sex disagree, or when old."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({
@@ -27,7 +25,7 @@ def people(seed: int = 0, n: int = 500) -> tuple[pd.DataFrame, np.ndarray]:
     return frame, np.where((frame["dose"] == 2) & (frame["age"] > 50), "treated", ill)
 
 
-def plain_counts(codes: list[np.ndarray], y: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def plain_counts(codes, y, shape):
     counts = np.zeros(shape, dtype=int)
     for cell, number in Counter(zip(*codes, y, strict=True)).items():
         counts[cell] = number
@@ -35,7 +33,7 @@ def plain_counts(codes: list[np.ndarray], y: np.ndarray, shape: tuple[int, ...])
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
-def test_counts_are_those_of_the_codes(dimensions: int) -> None:
+def test_counts_are_those_of_the_codes(dimensions):
     rng = np.random.default_rng(dimensions)
     X = rng.normal(size=(400, 12))
     y = ((X[:, 3] > 0.3) & (X[:, 7] > -0.2)).astype(int)
@@ -53,7 +51,7 @@ def test_counts_are_those_of_the_codes(dimensions: int) -> None:
         np.testing.assert_array_equal(found.counts, expected)
 
 
-def test_levels_are_called_what_the_user_calls_them() -> None:
+def test_levels_are_called_what_the_user_calls_them():
     frame, y = people()
     result = interplay.select(frame, y, dimensions=2, missing="level", random_state=0)
     levels = {}
@@ -72,7 +70,7 @@ def test_levels_are_called_what_the_user_calls_them() -> None:
 
 
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
-def test_each_comparison_counts_its_own_samples(multiclass: str) -> None:
+def test_each_comparison_counts_its_own_samples(multiclass):
     frame, y = people(1)
     result = interplay.select(frame, y, dimensions=2, missing="impute", multiclass=multiclass, random_state=0)
     assert len(result.ranked)
@@ -84,7 +82,7 @@ def test_each_comparison_counts_its_own_samples(multiclass: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:column 'kind' of X determines y completely")  # of two classes, it does
-def test_a_level_that_a_comparison_lacks_is_not_named() -> None:
+def test_a_level_that_a_comparison_lacks_is_not_named():
     rng = np.random.default_rng(0)
     kind = np.repeat(["a", "b", "c"], 100)
     # Class 2 has only "c": in the comparison of 0 and 1 there is none.
@@ -97,7 +95,7 @@ def test_a_level_that_a_comparison_lacks_is_not_named() -> None:
         np.testing.assert_array_equal([len(names) for names in counts.level_names], counts.counts.shape[:-1])
 
 
-def test_saved_and_loaded(tmp_path) -> None:
+def test_saved_and_loaded(tmp_path):
     frame, y = people(2)
     result = interplay.select(frame, y, dimensions=2, missing="level", random_state=0)
     result.save(tmp_path / "run")
@@ -107,7 +105,7 @@ def test_saved_and_loaded(tmp_path) -> None:
         assert mine.level_names == theirs.level_names
 
 
-def test_tuples_nobody_could_look_at_are_not_kept() -> None:
+def test_tuples_nobody_could_look_at_are_not_kept():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 40, size=(3000, 4))
     y = (X[:, 0] + X[:, 1]) % 2
@@ -118,7 +116,7 @@ def test_tuples_nobody_could_look_at_are_not_kept() -> None:
         result.counts_of("x0")
 
 
-def test_irrelevant_variables_have_none() -> None:
+def test_irrelevant_variables_have_none():
     frame, y = people()
     result = interplay.select(frame, y, dimensions=2, missing="level", random_state=0)
     assert "noise" not in result.relevant

@@ -1,7 +1,5 @@
 """Bit planes made straight from values are those made from codes, and transposing is transposing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,7 @@ from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.table import _transposed, as_table
 
 
-def classes_of(n_samples: int, n_classes: int, rng: np.random.Generator) -> DecisionClasses:
+def classes_of(n_samples, n_classes, rng):
     codes = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n_samples - n_classes)])
     return DecisionClasses(rng.permutation(codes), list(range(n_classes)))
 
@@ -22,7 +20,7 @@ def classes_of(n_samples: int, n_classes: int, rng: np.random.Generator) -> Deci
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "int32", "int64"])
 @pytest.mark.parametrize("divisions", [1, 2, 5])
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 8, 9])
-def test_planes_of_values_are_those_of_codes(dtype: str, divisions: int, n_classes: int) -> None:
+def test_planes_of_values_are_those_of_codes(dtype, divisions, n_classes):
     rng = np.random.default_rng(divisions)
     for n_samples in (40, 63, 64, 65, 129, 1000):
         x = np.rint(rng.normal(size=(n_samples, 5)) * 9)
@@ -45,7 +43,7 @@ def test_planes_of_values_are_those_of_codes(dtype: str, divisions: int, n_class
             assert np.array_equal(from_codes.plane_start, from_values.plane_start)
 
 
-def test_classes_that_fill_their_words() -> None:
+def test_classes_that_fill_their_words():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(1536, 4))
     classes = DecisionClasses(rng.permutation(np.repeat([0, 1], [512, 1024])), [0, 1])
@@ -55,7 +53,7 @@ def test_classes_that_fill_their_words() -> None:
     assert int(np.unpackbits(words.view(np.uint8)).sum()) == int(coder.codes(0).codes.sum())
 
 
-def test_columns_that_are_more_than_cut_have_codes() -> None:
+def test_columns_that_are_more_than_cut_have_codes():
     """Discrete columns, and missing values, in some blocks."""
     rng = np.random.default_rng(5)
     x = rng.normal(size=(300, 8))
@@ -71,7 +69,7 @@ def test_columns_that_are_more_than_cut_have_codes() -> None:
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("kept_bytes", [0, 2**24])
-def test_kept_blocks_change_nothing(n_jobs: int, kept_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_blocks_change_nothing(n_jobs, kept_bytes, monkeypatch):
     """Threads cut smaller blocks than those kept, which do not always lie within one."""
     rng = np.random.default_rng(5)
     x = rng.normal(size=(300, 17))
@@ -87,7 +85,7 @@ def test_kept_blocks_change_nothing(n_jobs: int, kept_bytes: int, monkeypatch: p
     assert np.array_equal(make_bit_planes([coder.code_blocks(0)], classes, n_jobs=n_jobs).words, expected.words)
 
 
-def test_what_could_corrupt_memory_is_refused() -> None:
+def test_what_could_corrupt_memory_is_refused():
     values, thresholds = np.ones((2, 100)), np.ones((2, 1))
     order, sizes, starts = np.arange(100), np.array([60, 40]), np.array([0, 8, 16])
     words = np.zeros((2, 16), dtype=np.uint64)
@@ -105,7 +103,7 @@ def test_what_could_corrupt_memory_is_refused() -> None:
         _core.transpose(np.zeros((3, 4), dtype=np.uint16)[:, ::2], np.zeros((2, 3), dtype=np.uint16))
 
 
-def test_many_classes_have_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_classes_have_codes(monkeypatch):
     rng = np.random.default_rng(1)
     classes = classes_of(400, 5, rng)
     coder = make_coder(as_table(rng.normal(size=(400, 3))), divisions=1, discretizations=1, range_=0, seed=0)
@@ -117,7 +115,7 @@ def test_many_classes_have_codes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "i8"])
 @pytest.mark.parametrize("shape", [(300, 203), (8, 16), (1, 9), (9, 1), (7, 7)])
-def test_transposed(dtype: str, shape: tuple[int, int]) -> None:
+def test_transposed(dtype, shape):
     x = (np.random.default_rng(2).normal(size=shape) * 50 + 100).astype(dtype)
     one_byte_off = np.concatenate([np.zeros(1, dtype=np.uint8), x.view(np.uint8).ravel()])[1:].view(dtype)
     views = [x, x[::2], x[::-1], x[:, ::2], x[:, 1:], np.asfortranarray(x), np.broadcast_to(x[0], shape)]

@@ -4,8 +4,6 @@ Numbers in this file come from PyPI's ``mdfs`` 1.5.2, called as its users do. Wi
 INTERPLAY_RIVAL_MDFS, the path of a Python interpreter that has that package, both are also run side by side.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import re
@@ -36,7 +34,7 @@ RUN_KEYS = [
 
 
 @pytest.fixture
-def xor() -> tuple[np.ndarray, np.ndarray]:
+def xor():
     """Variables 3 and 7 say everything together and nothing alone; 1 says something alone."""
     rng = np.random.RandomState(0)
     X = rng.normal(size=(300, 12))
@@ -45,7 +43,7 @@ def xor() -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def assert_like_rival(found: dict, expected: dict) -> None:
+def assert_like_rival(found, expected):
     assert list(found) == RUN_KEYS
     np.testing.assert_array_equal(found["contrast_indices"], expected["contrast_indices"])
     for key in ("statistic", "statistic_contrast"):
@@ -68,7 +66,7 @@ def assert_like_rival(found: dict, expected: dict) -> None:
         ("1d_disc5_seed0_lin", {"discretizations": 5, "seed": 0}),
     ],
 )
-def test_run_on_madelon(r_output, madelon, name: str, settings: dict) -> None:
+def test_run_on_madelon(r_output, madelon, name, settings):
     stored = r_output("pypi_mdfs_1.5.2_run")
     found = compat.run(*madelon, **settings)
     assert_like_rival(found, {key: stored[f"{name}_{key}"] for key in RUN_KEYS})
@@ -76,7 +74,7 @@ def test_run_on_madelon(r_output, madelon, name: str, settings: dict) -> None:
     assert found["p_value"].max() <= 1
 
 
-def test_run_without_contrast_is_the_fit_of_the_r_package(r_output, madelon) -> None:
+def test_run_without_contrast_is_the_fit_of_the_r_package(r_output, madelon):
     r = r_output("madelon_2d_div1_range0")
     found = compat.run(*madelon, dimensions=2, range_=0, n_contrast=0)
     small = r["mdfs_p_value"] < 0.5
@@ -86,7 +84,7 @@ def test_run_without_contrast_is_the_fit_of_the_r_package(r_output, madelon) -> 
     assert found["statistic_contrast"] is None
 
 
-def test_run_in_1d_with_one_discretization_needs_no_contrast(xor) -> None:
+def test_run_in_1d_with_one_discretization_needs_no_contrast(xor):
     found = compat.run(*xor, seed=1)
     assert found["contrast_indices"] is None
     np.testing.assert_array_equal(found["p_value"], found["chi_squared"])
@@ -96,13 +94,13 @@ def test_run_in_1d_with_one_discretization_needs_no_contrast(xor) -> None:
     assert with_contrast["contrast_indices"].shape == (4,)
 
 
-def test_run_draws_a_contrast_variable_per_variable_and_at_least_30(xor) -> None:
+def test_run_draws_a_contrast_variable_per_variable_and_at_least_30(xor):
     assert len(compat.run(*xor, dimensions=2, seed=0)["contrast_indices"]) == 30
     wide = np.random.RandomState(0).normal(size=(100, 35))
     assert len(compat.run(wide, np.arange(100) % 2, dimensions=2, seed=0)["contrast_indices"]) == 35
 
 
-def test_any_table_and_any_labels(xor) -> None:
+def test_any_table_and_any_labels(xor):
     X, y = xor
     settings = {"dimensions": 2, "discretizations": 2, "seed": 5}
     expected = compat.run(np.asfortranarray(X), y.astype(np.int32), **settings)
@@ -117,26 +115,26 @@ def test_any_table_and_any_labels(xor) -> None:
             np.testing.assert_array_equal(found[key], expected[key])
 
 
-def test_three_classes(xor) -> None:
+def test_three_classes(xor):
     X, y = xor
     three = y + 2 * (X[:, 5] > 0.8)
     found = compat.run(X, three.clip(max=2), dimensions=2, seed=0, range_=0)
     assert {3, 5, 7} <= set(found["relevant_variables"])
 
 
-def test_fresh_seed_each_time(xor) -> None:
+def test_fresh_seed_each_time(xor):
     first, second = (compat.run(*xor, dimensions=2)["statistic"] for _ in range(2))
     assert (first != second).any()
 
 
-def test_contrast_of_madelon(r_output, madelon) -> None:
+def test_contrast_of_madelon(r_output, madelon):
     stored = r_output("pypi_mdfs_1.5.2_run")
     found = compat.gen_contrast_variables(madelon[0], 500, seed=0)
     np.testing.assert_array_equal(found.indices, stored["contrast500_seed0_indices_0based"])
     np.testing.assert_array_equal(found.data, stored["contrast500_seed0_data"])
 
 
-def test_contrast_as_the_rival_makes_it() -> None:
+def test_contrast_as_the_rival_makes_it():
     found = compat.gen_contrast_variables([[1, 10], [2, 20], [3, 30], [4, 40]], 2, seed=0)
     assert found.indices.tolist() == [0, 1]
     assert found.data.T.tolist() == [[2, 1, 4, 3], [10, 40, 30, 20]]
@@ -147,7 +145,7 @@ def test_contrast_as_the_rival_makes_it() -> None:
 
 
 @pytest.mark.parametrize(("limit", "count"), [(1, 1), (2, 2), (7, 3), (50, 50), (1000, 1), (3000, 3000)])
-def test_distinct_draws_one_by_one(limit: int, count: int) -> None:
+def test_distinct_draws_one_by_one(limit, count):
     draws = _Draws(11)
     generator = reference.MersenneTwister(11)
     for _ in range(3):  # each goes on where the one before stopped
@@ -159,7 +157,7 @@ def test_distinct_draws_one_by_one(limit: int, count: int) -> None:
         assert _distinct(draws, limit, count).tolist() == expected
 
 
-def test_uniform_draws_one_by_one() -> None:
+def test_uniform_draws_one_by_one():
     limit, count = 99_991, 120_000
     words = np.random.RandomState(11).randint(0, 2**32, size=count + 10, dtype=np.uint32).tolist()
     fair = [word * limit >> 32 for word in words if word * limit % 2**32 >= 2**32 % limit]
@@ -167,7 +165,7 @@ def test_uniform_draws_one_by_one() -> None:
     assert _uniform(_Draws(11), limit, count).tolist() == fair[:count]
 
 
-def test_discretize_numbers_from_0_the_second_is_1(r_output, madelon) -> None:
+def test_discretize_numbers_from_0_the_second_is_1(r_output, madelon):
     grid = r_output("madelon_discretize_grid")
     for key in ("seed0_div1_range1", "seed1_div4_range0.3", "seed2147483647_div15_range1"):
         seed, divisions, range_ = re.fullmatch(r"seed(\d+)_div(\d+)_range([\d.]+)", key).groups()
@@ -185,14 +183,14 @@ def test_discretize_numbers_from_0_the_second_is_1(r_output, madelon) -> None:
                 assert found.dtype == np.int32
 
 
-def test_suggested_range(r_output) -> None:
+def test_suggested_range(r_output):
     for k, n, dimensions, divisions, expected in r_output("getrange")["k_n_dim_div_range"]:
         if expected >= 0.25:
             found = compat.get_suggested_range(int(n), int(dimensions), int(divisions), k=k)
             assert found == pytest.approx(expected, rel=1e-12)
 
 
-def test_narrow_range_warns_and_none_is_an_error() -> None:
+def test_narrow_range_warns_and_none_is_an_error():
     with pytest.warns(UserWarning, match="hardly differ"):
         assert 0 < compat.get_suggested_range(100, 4, 1) < 0.25
     with pytest.raises(ValueError, match="48 samples are too few for dimensions=4"):
@@ -203,7 +201,7 @@ def test_narrow_range_warns_and_none_is_an_error() -> None:
     assert np.isfinite(compat.compute_max_ig(X, np.arange(48) % 2, dimensions=4, range_=0).max_igs).all()
 
 
-def test_max_ig_of_madelon(r_output, madelon) -> None:
+def test_max_ig_of_madelon(r_output, madelon):
     r = r_output("madelon_disc5_range05_seed42")
     found = compat.compute_max_ig(
         *madelon, dimensions=2, discretizations=5, range_=0.5, seed=42, return_tuples=True, use_CUDA=True
@@ -214,7 +212,7 @@ def test_max_ig_of_madelon(r_output, madelon) -> None:
     assert found.max_igs_contrast is None
 
 
-def test_one_discretization_is_random_too(xor) -> None:
+def test_one_discretization_is_random_too(xor):
     X, y = xor
     expected = interplay.max_information_gain(
         X, y, range_=interplay.suggest_range(300, dimensions=2), random_state=9, discrete="none"
@@ -225,14 +223,14 @@ def test_one_discretization_is_random_too(xor) -> None:
     assert found.discretization_nrs is None
 
 
-def test_columns_with_few_values_are_discretised_like_all(xor) -> None:
+def test_columns_with_few_values_are_discretised_like_all(xor):
     X, y = xor
     X = np.column_stack([X, X[:, 0] > -1])
     expected = interplay.max_information_gain(X, y, dimensions=1, discrete="none")
     np.testing.assert_array_equal(compat.compute_max_ig(X, y, range_=0).max_igs, expected.gain)
 
 
-def test_interesting_variables(xor) -> None:
+def test_interesting_variables(xor):
     X, y = xor
     contrast = compat.gen_contrast_variables(X, 5, seed=0).data
     found = compat.compute_max_ig(
@@ -260,7 +258,7 @@ def test_interesting_variables(xor) -> None:
 
 @pytest.mark.parametrize("stem", ["discrete30_div1", "discrete30_div2", "discrete20_div3"])
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
-def test_discrete_like_the_r_package(r_output, madelon, stem: str, dimensions: int) -> None:
+def test_discrete_like_the_r_package(r_output, madelon, stem, dimensions):
     r = r_output(stem)
     found = compat.compute_max_ig_discrete(r["data"], madelon[1], dimensions=dimensions, return_tuples=True)
     np.testing.assert_allclose(found.max_igs, r[f"ig_{dimensions}d"], atol=2 * GAIN_TOLERANCE, rtol=0)
@@ -268,7 +266,7 @@ def test_discrete_like_the_r_package(r_output, madelon, stem: str, dimensions: i
         np.testing.assert_array_equal(found.tuples + 1, r[f"tuple_1based_{dimensions}d"])
 
 
-def test_discrete_with_contrast_and_interesting_variables(r_output, madelon) -> None:
+def test_discrete_with_contrast_and_interesting_variables(r_output, madelon):
     r = r_output("discrete30_div1_contrast")
     found = compat.compute_max_ig_discrete(r["data"], madelon[1], r["contrast_data"], 2)
     np.testing.assert_allclose(found.max_igs_contrast, r["contrast_ig_2d"], atol=GAIN_TOLERANCE, rtol=0)
@@ -284,7 +282,7 @@ def test_discrete_with_contrast_and_interesting_variables(r_output, madelon) -> 
         np.testing.assert_allclose(found.max_igs, r[f"ig_2d_{require}"], atol=GAIN_TOLERANCE, rtol=0)
 
 
-def test_discrete_columns_all_have_the_levels_of_any() -> None:
+def test_discrete_columns_all_have_the_levels_of_any():
     rng = np.random.RandomState(0)
     codes = np.column_stack([rng.randint(0, n_levels, size=80) for n_levels in (2, 3, 2, 4)])
     y = rng.randint(0, 2, size=80)
@@ -297,7 +295,7 @@ def test_discrete_columns_all_have_the_levels_of_any() -> None:
         np.testing.assert_allclose(found.max_igs, expected, rtol=1e-9)
 
 
-def test_tuples_like_the_r_package(r_output, madelon) -> None:
+def test_tuples_like_the_r_package(r_output, madelon):
     r = r_output("tuples_madelon_div1_range0")
     found = compat.compute_tuples(*madelon, range_=0, ig_thr=20)
     np.testing.assert_array_equal(found.tuples + 1, r["2d_thr20_tuple_1based"])
@@ -309,7 +307,7 @@ def test_tuples_like_the_r_package(r_output, madelon) -> None:
     assert matrix.vars is None
 
 
-def test_tuples_of_interesting_variables_average_and_pseudocount(xor) -> None:
+def test_tuples_of_interesting_variables_average_and_pseudocount(xor):
     X, y = xor
     settings = {"discretizations": 3, "seed": 5, "range_": 0.5, "pc_xi": 1.0}
     found = compat.compute_tuples(X, y, average=True, ig_thr=1, interesting_vars=[3, 5], **settings)
@@ -325,7 +323,7 @@ def test_tuples_of_interesting_variables_average_and_pseudocount(xor) -> None:
 
 @pytest.mark.parametrize("stat_mode", compat.StatMode)
 @pytest.mark.parametrize("decided", [True, False])
-def test_discrete_tuples(stat_mode: compat.StatMode, decided: bool) -> None:
+def test_discrete_tuples(stat_mode, decided):
     rng = np.random.RandomState(0)
     codes = np.column_stack([rng.randint(0, n_levels, size=80) for n_levels in (2, 3, 2, 4)])
     y = rng.randint(0, 2, size=80) if decided else None
@@ -361,7 +359,7 @@ PILED = np.where(np.arange(60) % 3 == 0, 0.8 + 0.1 * U, SMOOTH)
         (PILED, False, {"min_irr_vars_num": 50}, 0.0228847022),
     ],
 )
-def test_fit_as_the_rival_does(contrast, exponential_fit: bool, settings: dict, expected: float) -> None:
+def test_fit_as_the_rival_does(contrast, exponential_fit, settings, expected):
     found = compat.fit_p_value([1e-9, 0.02], contrast, exponential_fit=exponential_fit, **settings)
     assert found.p_values[1] == pytest.approx(expected, rel=1e-6)
     assert found.p_values[0] == pytest.approx(1e-9 / found.dist_param, rel=1e-6)
@@ -370,20 +368,20 @@ def test_fit_as_the_rival_does(contrast, exponential_fit: bool, settings: dict, 
 
 
 @pytest.mark.parametrize(("exponential_fit", "expected"), [(True, 0.263136706), (False, 0.232039694)])
-def test_fit_at_its_border_warns_and_goes_one_further(exponential_fit: bool, expected: float) -> None:
+def test_fit_at_its_border_warns_and_goes_one_further(exponential_fit, expected):
     with pytest.warns(UserWarning, match="ignores 19 contrast variables"):
         found = compat.fit_p_value([1e-9, 0.02], PILED, exponential_fit=exponential_fit)
     assert found.p_values[1] == pytest.approx(expected, rel=1e-6)
 
 
-def test_small_p_values_keep_their_value_and_none_exceeds_1() -> None:
+def test_small_p_values_keep_their_value_and_none_exceeds_1():
     found = compat.fit_p_value([0.0, 1e-300, 1e-40, 1.0], SMOOTH, exponential_fit=True)
     assert found.p_values[0] < 1e-307
     assert found.p_values[1:] == pytest.approx([1e-300 / found.dist_param, 1e-40 / found.dist_param, 1.0], rel=1e-9)
     assert compat.fit_p_value([0.9], SMOOTH, exponential_fit=False).p_values.tolist() == [1.0]
 
 
-def test_fit_without_contrast() -> None:
+def test_fit_without_contrast():
     tail_p = np.concatenate([SMOOTH, [1e-12, 1e-9]])
     expected = interplay.fit_null(-2 * np.log(tail_p), dimensions=2, unit="chi2", df=2, fit="lsq")
     for none in (None, []):
@@ -404,13 +402,13 @@ def test_fit_without_contrast() -> None:
         (lambda X, y: compat.fit_p_value([0.5], SMOOTH[:5], exponential_fit=True), "at least 6 contrast variables"),
     ],
 )
-def test_bad_arguments(xor, call, message: str) -> None:
+def test_bad_arguments(xor, call, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         call(*xor)
     assert "\n" not in str(caught.value)
 
 
-def test_arguments_are_those_of_the_older_package() -> None:
+def test_arguments_are_those_of_the_older_package():
     search = "dimensions=1, divisions=1, discretizations=1, seed=None, range_=None, pc_xi=0.25"
     expected = {
         "run": f"data, decision, *, n_contrast=None, {search}, p_adjust_method='holm', level=0.05, use_CUDA=False",
@@ -492,7 +490,7 @@ os._exit(0)  # its results may crash the interpreter when they are freed
 
 
 @pytest.fixture(scope="module")
-def rival_data() -> tuple[np.ndarray, np.ndarray]:
+def rival_data():
     rng = np.random.RandomState(1)
     X = rng.normal(size=(500, 40))
     X[:, 20:25] = X[:, 20:25].round(1)
@@ -525,11 +523,11 @@ class TestBesideRival:
     __test__ = "INTERPLAY_RIVAL_MDFS" in os.environ
 
     @pytest.mark.parametrize("name", RIVAL_RUNS)
-    def test_run(self, rival_data, rival, name: str) -> None:
+    def test_run(self, rival_data, rival, name):
         expected = {key: rival[f"run_{name}_{key}"] for key in RUN_KEYS}
         assert_like_rival(compat.run(*rival_data, **RIVAL_RUNS[name]), expected)
 
-    def test_contrast_and_gains(self, rival_data, rival) -> None:
+    def test_contrast_and_gains(self, rival_data, rival):
         contrast = compat.gen_contrast_variables(rival_data[0], 45, seed=5)
         np.testing.assert_array_equal(contrast.data, rival["contrast"])
         np.testing.assert_array_equal(contrast.indices, rival["indices"])
@@ -548,7 +546,7 @@ class TestBesideRival:
         np.testing.assert_array_equal(found.discretization_nrs, rival["discretization_nrs"])
 
     @pytest.mark.parametrize("name", RIVAL_TUPLES)
-    def test_tuples(self, rival_data, rival, name: str) -> None:
+    def test_tuples(self, rival_data, rival, name):
         settings = dict(RIVAL_TUPLES[name])
         decided = settings.pop("decided", True)
         found = compat.compute_tuples(rival_data[0], rival_data[1] if decided else None, **settings)
@@ -560,7 +558,7 @@ class TestBesideRival:
             np.testing.assert_array_equal(found.vars, rival[f"tuples_{name}_vars"])
         np.testing.assert_allclose(found.stats, rival[f"tuples_{name}_stats"], atol=tolerance, rtol=0)
 
-    def test_documented_calls_on_madelon(self, madelon, tmp_path) -> None:
+    def test_documented_calls_on_madelon(self, madelon, tmp_path):
         np.savez(tmp_path / "given.npz", data=madelon[0].astype(float), decision=madelon[1])
         runs = {"2d": {"dimensions": 2, "seed": 11}, "1d": {"discretizations": 30, "seed": 11}}
         tuples = {"2d": {"seed": 11, "ig_thr": 20.0}}
@@ -575,7 +573,7 @@ class TestBesideRival:
         np.testing.assert_allclose(found.stats, theirs["tuples_2d_stats"], atol=GAIN_TOLERANCE, rtol=0)
 
     @pytest.mark.parametrize("number", [1, 2, 9])
-    def test_codes(self, rival_data, rival, number: int) -> None:
+    def test_codes(self, rival_data, rival, number):
         found = compat.discretize(
             rival_data[0], variable_idx=3, divisions=4, discretization_nr=number, seed=5, range_=0.7
         ).discretized_var

@@ -1,7 +1,5 @@
 """core/README.md is a map: it names every file of core/, under the heading of its folder."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -18,7 +16,7 @@ FOLDERS = sorted(
 )
 
 
-def names_of_map() -> dict[str, list[str]]:
+def names_of_map():
     """The files that the map names, by folder: tables whose first cell is a folder in code quotes."""
     found: dict[str, list[str]] = {}
     folder = ""
@@ -34,12 +32,12 @@ def names_of_map() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_every_file_is_on_the_map_once(folder: str) -> None:
+def test_every_file_is_on_the_map_once(folder):
     files = [path.name for path in (CORE / folder).iterdir() if path.is_file()]
     assert sorted(names_of_map()[folder]) == sorted(files)
 
 
-def test_the_map_has_no_other_folder() -> None:
+def test_the_map_has_no_other_folder():
     assert sorted(names_of_map()) == FOLDERS
 
 
@@ -50,7 +48,7 @@ ORDER = {
 
 
 @pytest.mark.parametrize("top", ORDER)
-def test_folders_include_only_folders_before_them(top: str) -> None:
+def test_folders_include_only_folders_before_them(top):
     order = ORDER[top]
     for path in (CORE / top).rglob("*.*"):
         for folder in re.findall(r'#include "(\w+)/', path.read_text(encoding="utf-8")):

@@ -1,7 +1,5 @@
 """make_epistasis: margins that are flat to machine precision, and samples that follow the model."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -12,7 +10,7 @@ from interplay.datasets import make_epistasis
 from interplay.datasets.penetrance import cell_shares, genotype_shares, pure_part, variance
 
 
-def margin(table: np.ndarray, shares: np.ndarray, kept: tuple[int, ...]) -> np.ndarray:
+def margin(table, shares, kept):
     """The average of a table over all members that are not kept, by one loop over cells."""
     sums = np.zeros([table.shape[i] for i in kept])
     for cell in np.ndindex(table.shape):
@@ -23,7 +21,7 @@ def margin(table: np.ndarray, shares: np.ndarray, kept: tuple[int, ...]) -> np.n
 
 @pytest.mark.parametrize("dimensions", [2, 3, 4, 5])
 @pytest.mark.parametrize("model", ["random", "xor", "multiplicative", "dominant"])
-def test_margins_of_pure_penetrance_are_flat_to_machine_precision(dimensions: int, model: str) -> None:
+def test_margins_of_pure_penetrance_are_flat_to_machine_precision(dimensions, model):
     heritability = 0.02 if model == "random" else 1e-6  # a rare cell may hold most of a named model's effect
     _, _, truth = make_epistasis(
         10,
@@ -46,7 +44,7 @@ def test_margins_of_pure_penetrance_are_flat_to_machine_precision(dimensions: in
 
 
 @pytest.mark.parametrize("outcome", ["number", "times"])
-def test_margins_of_numbers_and_log_hazards_are_flat(outcome: str) -> None:
+def test_margins_of_numbers_and_log_hazards_are_flat(outcome):
     _, _, truth = make_epistasis(10, 30, dimensions=3, outcome=outcome, heritability=0.3, random_state=1)
     assert truth.penetrance == ()
     (table,), (shares,) = truth.effects, truth.shares
@@ -54,7 +52,7 @@ def test_margins_of_numbers_and_log_hazards_are_flat(outcome: str) -> None:
         np.testing.assert_allclose(margin(table, shares, kept), 0, atol=1e-14 * np.abs(table).max())
 
 
-def test_share_of_main_effects_is_exact() -> None:
+def test_share_of_main_effects_is_exact():
     for share in (0.0, 0.25, 1.0):
         _, _, truth = make_epistasis(10, 20, main_share=share, heritability=0.02, random_state=3)
         (table,), (shares,) = truth.effects, truth.shares
@@ -65,7 +63,7 @@ def test_share_of_main_effects_is_exact() -> None:
     assert np.ptp(inside) < 1e-15  # as the model has it: one number where both have an allele, another elsewhere
 
 
-def test_table_of_ones_own_is_scaled() -> None:
+def test_table_of_ones_own_is_scaled():
     own = np.array([[0, 0, 1], [0, 2, 0], [3, 0, 0]])
     _, _, truth = make_epistasis(10, 5, model=own, main_share=None, outcome="number", heritability=0.2)
     (table,), (shares,) = truth.effects, truth.shares
@@ -73,7 +71,7 @@ def test_table_of_ones_own_is_scaled() -> None:
     assert variance(table, list(shares)) == pytest.approx(0.2)
 
 
-def test_large_heritability_is_found_at_a_corner_of_the_bounds() -> None:
+def test_large_heritability_is_found_at_a_corner_of_the_bounds():
     """GAMETES' hardest setting at frequencies of 0.4: random draws alone do not reach it."""
     _, y, truth = make_epistasis(4000, 20, heritability=0.4, minor_allele_frequency=0.4, random_state=0)
     (table,), (shares,) = truth.penetrance, truth.shares
@@ -82,7 +80,7 @@ def test_large_heritability_is_found_at_a_corner_of_the_bounds() -> None:
 
 
 @pytest.mark.parametrize("cases", [None, 0.3])
-def test_samples_of_classes_follow_the_penetrance_of_several_models(cases: float | None) -> None:
+def test_samples_of_classes_follow_the_penetrance_of_several_models(cases):
     n = 200_000
     X, y, truth = make_epistasis(
         n, 4, n_models=2, heritability=0.04, prevalence=0.2, cases=cases, minor_allele_frequency=0.4, random_state=5
@@ -104,7 +102,7 @@ def test_samples_of_classes_follow_the_penetrance_of_several_models(cases: float
         assert abs(rates[0, 0] - rates[0, 1] - rates[1, 0] + rates[1, 1]) < 0.02
 
 
-def test_numbers_have_variance_one_and_the_share_of_each_tuple() -> None:
+def test_numbers_have_variance_one_and_the_share_of_each_tuple():
     X, y, truth = make_epistasis(100_000, 10, outcome="number", n_models=2, heritability=0.2, random_state=2)
     assert y.var() == pytest.approx(1, abs=0.02)
     for members, table in zip(truth.tuples, truth.effects, strict=True):
@@ -112,7 +110,7 @@ def test_numbers_have_variance_one_and_the_share_of_each_tuple() -> None:
         assert np.corrcoef(signal, y)[0, 1] ** 2 == pytest.approx(0.2, abs=0.01)
 
 
-def test_times_follow_the_hazards_of_cells() -> None:
+def test_times_follow_the_hazards_of_cells():
     X, y, truth = make_epistasis(100_000, 5, outcome="times", heritability=0.2, censored=0.4, random_state=2)
     assert 0.3 < 1 - y["event"].mean() < 0.5
     log_hazard = truth.effects[0][tuple(X[:, truth.tuples[0]].T)]
@@ -127,7 +125,7 @@ def test_times_follow_the_hazards_of_cells() -> None:
     assert np.corrcoef(log_time, log_hazard)[0, 1] ** 2 == pytest.approx(0.2, abs=0.02)
 
 
-def test_linkage_of_blocks_is_that_of_a_chain() -> None:
+def test_linkage_of_blocks_is_that_of_a_chain():
     X, _, truth = make_epistasis(
         40_000, 30, block_size=5, linkage=0.8, minor_allele_frequency=(0.2, 0.5), random_state=3
     )
@@ -140,7 +138,7 @@ def test_linkage_of_blocks_is_that_of_a_chain() -> None:
             assert r[i, j] == pytest.approx(expected, abs=0.025)
 
 
-def test_frequencies_of_members_and_ploidy() -> None:
+def test_frequencies_of_members_and_ploidy():
     X, _, truth = make_epistasis(
         50, 9, minor_allele_frequencies=[0.1, 0.45], ploidy=1, random_state=1, heritability=0.01
     )
@@ -149,18 +147,18 @@ def test_frequencies_of_members_and_ploidy() -> None:
     assert genotype_shares(0.3, 1).tolist() == [0.7, 0.3]
 
 
-def test_seed_repeats_and_matters() -> None:
+def test_seed_repeats_and_matters():
     first, again, other = (make_epistasis(60, 12, random_state=seed) for seed in (7, 7, 8))
     assert all(np.array_equal(a, b) for a, b in zip(first[:2], again[:2], strict=True))
     assert not np.array_equal(first[0], other[0])
 
 
-def test_pair_without_main_effects_is_found_by_interactions_alone() -> None:
+def test_pair_without_main_effects_is_found_by_interactions_alone():
     X, y, truth = make_epistasis(1500, 40, outcome="number", heritability=0.05, random_state=4)
     found = interplay.interactions(X, y)
     assert found.significant == [tuple(f"x{v}" for v in truth.tuples[0])]
 
 
-def test_heritability_that_no_probabilities_have_is_refused_with_the_largest() -> None:
+def test_heritability_that_no_probabilities_have_is_refused_with_the_largest():
     with pytest.raises(ValueError, match=r"^heritability=0.9 cannot be had .* at most about 0\.\d+ can"):
         make_epistasis(50, 5, heritability=0.9, minor_allele_frequency=0.2)

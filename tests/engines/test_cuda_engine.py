@@ -1,14 +1,11 @@
 """What the CUDA engine makes of a search on its devices, whatever these do: without a GPU."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pytest
 
 from cuda_problems import problem
-from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda import CudaEngine, engine
@@ -21,13 +18,11 @@ class OnProcessor:
 
     failures: list[Any]
 
-    def __init__(
-        self, data: Any, tiles: TupleTiles, *, devices: Any, discretization: int, known: MaxGains, kept: Any
-    ) -> None:
+    def __init__(self, data, tiles, *, devices, discretization, known, kept):
         self._data, self._tiles, self._discretization = data, tiles, discretization
         self._found = known
 
-    def search(self, share: int, on_done: Any) -> None:
+    def search(self, share, on_done):
         half = len(self._tiles) // 2
         for tiles in (self._tiles[:half], self._tiles[half:]):
             self._found = CpuEngine().max_gains(
@@ -41,15 +36,15 @@ class OnProcessor:
             if self.failures:
                 raise self.failures.pop(0)
 
-    def found(self) -> MaxGains:
+    def found(self):
         return self._found
 
-    def needs_less_memory(self) -> bool:
+    def needs_less_memory(self):
         return len(self.failures) > 0
 
 
 @pytest.fixture
-def searched(monkeypatch: pytest.MonkeyPatch) -> tuple[BitPlanes, TupleTiles, MaxGains]:
+def searched(monkeypatch):
     monkeypatch.setattr(engine, "why_no_cuda", lambda: None)
     monkeypatch.setattr(engine, "device_numbers", lambda: (0,))
     monkeypatch.setattr(CudaEngine, "_limits", lambda self: None)
@@ -72,9 +67,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> tuple[BitPlanes, TupleTiles, Ma
         ([NotForDevices("is not for these")], "is not for these"),
     ],
 )
-def test_a_search_goes_on_where_it_can(
-    searched: Any, monkeypatch: pytest.MonkeyPatch, failures: list[Any], on_cpu: str | None
-) -> None:
+def test_a_search_goes_on_where_it_can(searched, monkeypatch, failures, on_cpu):
     planes, tiles, plain = searched
     # The last entry of a list only says that less memory may do.
     monkeypatch.setattr(OnProcessor, "failures", [failure for failure in failures if failure], raising=False)
@@ -83,7 +76,7 @@ def test_a_search_goes_on_where_it_can(
     told: list[float] = []
     counts: dict[str, Any] = {}
 
-    def search() -> MaxGains:
+    def search():
         return CudaEngine().max_gains(
             planes, tiles, pseudocount=0.25, discretization=1, on_progress=told.append, searched=counts
         )
@@ -100,7 +93,7 @@ def test_a_search_goes_on_where_it_can(
     assert told == sorted(told)
 
 
-def test_an_interrupt_hands_over_what_the_devices_found(searched: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_hands_over_what_the_devices_found(searched, monkeypatch):
     planes, tiles, plain = searched
     monkeypatch.setattr(OnProcessor, "failures", [KeyboardInterrupt()], raising=False)
     with pytest.raises(SearchInterrupted) as caught:
@@ -110,7 +103,7 @@ def test_an_interrupt_hands_over_what_the_devices_found(searched: Any, monkeypat
     assert (caught.value.partial.gain <= plain.gain).all()
 
 
-def test_memory_errors_are_left_to_a_cluster(searched: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_errors_are_left_to_a_cluster(searched, monkeypatch):
     planes, tiles, _ = searched
     monkeypatch.setattr(OnProcessor, "failures", [BufferError()], raising=False)
     with pytest.raises(MemoryError, match="engine='cuda' has too little memory"):

@@ -1,7 +1,5 @@
 """Kernels of the CUDA engine without a device: they compile, their variants fit, and the bound is one."""
 
-from __future__ import annotations
-
 import math
 import shutil
 import subprocess
@@ -13,14 +11,14 @@ import numpy as np
 import pytest
 
 from interplay.search.engines.cuda.kernel_loader import source_of
-from interplay.search.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting
-from interplay.search.engines.cuda.product_plan import ProductVariant, choose_products
+from interplay.search.engines.cuda.kernels import EVERY_MEMBER, choose_variant, default_counting
+from interplay.search.engines.cuda.product_plan import choose_products
 from interplay.search.engines.cuda.tables import make_cell_table
 
 KERNELS = Path(__file__).resolve().parents[2] / "core" / "cuda"
 
 
-def variant_for(dimensions: int, levels: int, **changes: Any) -> SearchVariant | None:
+def variant_for(dimensions, levels, **changes):
     """The kernel for variables of so many levels: two classes of 1000 samples on an H200, but for changes."""
     usual: dict[str, Any] = {
         "n_classes": 2,
@@ -37,7 +35,7 @@ def variant_for(dimensions: int, levels: int, **changes: Any) -> SearchVariant |
     return choose_variant(dimensions=dimensions, row_levels=levels, column_levels=levels, **usual | changes)
 
 
-def variants() -> list[SearchVariant]:
+def variants():
     """Kernels of every kind: levels, classes, prefix, careful or not, with tensor cores and without."""
     chosen = []
     for dimensions, levels, n_classes, counting, care, hold in [
@@ -68,7 +66,7 @@ def variants() -> list[SearchVariant]:
     return chosen
 
 
-def product_variants() -> list[ProductVariant]:
+def product_variants():
     """Kernels of batches, with and without a prefix of one number of levels, of few samples and of many."""
     chosen = []
     for dimensions, levels, prefix_levels, sizes, counting in [
@@ -96,7 +94,7 @@ def product_variants() -> list[ProductVariant]:
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA device: no nvcc")
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
-def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
+def test_kernels_compile(architecture, tmp_path):
     """Two searches and one kernel of each other file on every architecture; all on one: each takes seconds."""
     compile_ = ["nvcc", "-std=c++17", "-cubin", "-o", str(tmp_path / "kernel.cubin")]
     kernels = [
@@ -128,7 +126,7 @@ def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-def test_variants_stay_within_shared_memory() -> None:
+def test_variants_stay_within_shared_memory():
     for max_shared_bytes in (65_536, 102_400, 233_472):
         for dimensions, levels in [(2, 2), (3, 2), (5, 2), (7, 2), (4, 3), (3, 4)]:
             n_cells = levels ** (dimensions - 2)
@@ -155,7 +153,7 @@ def test_variants_stay_within_shared_memory() -> None:
         (3, 6, 8, True, "batches"),
     ],
 )
-def test_which_bound_takes_which_work(dimensions: int, levels: int, n_steps: int, suffice: bool, expected: str) -> None:
+def test_which_bound_takes_which_work(dimensions, levels, n_steps, suffice, expected):
     n_cells = levels ** (dimensions - 2)
     steps = (0, n_steps // 2, n_steps)
     variant = variant_for(dimensions, levels, rows_among_columns=True, class_steps=steps, half_floats_suffice=suffice)
@@ -176,9 +174,7 @@ def test_which_bound_takes_which_work(dimensions: int, levels: int, n_steps: int
 @pytest.mark.parametrize("sizes", [(1000, 1000), (200, 1800), (2900, 30), (3, 5), (16_000, 15_000)])
 @pytest.mark.parametrize("pseudocount", [0.0, 0.25])
 @pytest.mark.parametrize(("dimensions", "n_cells", "max_bytes"), [(3, 27, 92_384), (4, 81, 40 << 10), (3, 125, 4096)])
-def test_table_of_cells(
-    sizes: tuple[int, int], pseudocount: float, dimensions: int, n_cells: int, max_bytes: int
-) -> None:
+def test_table_of_cells(sizes, pseudocount, dimensions, n_cells, max_bytes):
     class_sizes = np.array(sizes)
     pseudo = pseudocount * class_sizes / class_sizes.min()
     table = make_cell_table(class_sizes, pseudo, dimensions=dimensions, n_cells=n_cells, max_bytes=max_bytes)
@@ -202,12 +198,12 @@ def test_table_of_cells(
             assert exact * table.per_bit > 0xFFFE
 
 
-def test_too_many_levels_are_left_to_other_kernels() -> None:
+def test_too_many_levels_are_left_to_other_kernels():
     variant = variant_for(3, 9, n_classes=4, class_steps=(0, 2, 4, 6, 8))
     assert variant is None
 
 
-def test_counting_can_be_overridden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_can_be_overridden(monkeypatch):
     assert [default_counting(c) for c in (70, 75, 80, 89, 90, 100, 120)] == ["popc"] * 2 + ["tensor"] * 3 + ["popc"] * 2
     monkeypatch.setenv("INTERPLAY_CUDA_COUNTING", "popc")
     assert default_counting(90) == "popc"
@@ -216,7 +212,7 @@ def test_counting_can_be_overridden(monkeypatch: pytest.MonkeyPatch) -> None:
         default_counting(90)
 
 
-def test_sources_are_whole() -> None:
+def test_sources_are_whole():
     for path in KERNELS.rglob("*.cu"):
         source = source_of(path.relative_to(KERNELS).as_posix())
         assert '#include "' not in source
@@ -224,7 +220,7 @@ def test_sources_are_whole() -> None:
         assert path.read_text(encoding="utf-8").splitlines()[-1] in source
 
 
-def divergence_factors(p: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def divergence_factors(p, n):
     """A′ and C′ of gain_bound.cuh, in float64."""
     r = np.minimum(p, 1 - p)
     at_0 = 1 / (2 * np.log(2) * r * (1 - r))
@@ -234,7 +230,7 @@ def divergence_factors(p: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.nda
     return at_0 + slope * by_chance / 2, curvature + slope / (2 * by_chance)
 
 
-def test_the_bound_is_one() -> None:
+def test_the_bound_is_one():
     """The formula of gain_bound.cuh, in float64: never below the divergence, and close to it by chance's deviations."""
     rng = np.random.default_rng(4)
     p = np.concatenate([rng.random(200_000), 10.0 ** -rng.uniform(1, 7, 100_000), np.full(100_000, 0.5)])
@@ -242,7 +238,7 @@ def test_the_bound_is_one() -> None:
     q[::50], q[1::50] = 0, 1
     n = 10.0 ** rng.uniform(0, 6, len(p))
 
-    def x_log(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def x_log(x, y):
         return np.where(x > 0, x * np.log2(np.where(x > 0, x, 1) / y), 0)
 
     divergence = x_log(q, p) + x_log(1 - q, 1 - p)
@@ -255,7 +251,7 @@ def test_the_bound_is_one() -> None:
 
 @pytest.mark.parametrize(("n_cells", "n_levels"), [(1, 3), (3, 3), (9, 3), (5, 5)])
 @pytest.mark.parametrize("share", [0.5, 0.6, 0.02, 0.9])
-def test_the_bound_in_half_floats_is_one(n_cells: int, n_levels: int, share: float) -> None:
+def test_the_bound_in_half_floats_is_one(n_cells, n_levels, share):
     """The steps of half_bound.cuh, each rounded to a half float, for tables of up to 2047 samples, even and uneven."""
     rng = np.random.default_rng([n_cells, n_levels])
     n_tables, half = 4000, np.float16
@@ -267,16 +263,16 @@ def test_the_bound_in_half_floats_is_one(n_cells: int, n_levels: int, share: flo
     of_0 = rng.binomial(sizes, np.clip(share + rng.normal(0, spread), 0, 1))
     x_0, n = of_0 + pseudo_0, sizes + pseudo_0 + pseudo_1
 
-    def x_log_x(x: np.ndarray) -> np.ndarray:
+    def x_log_x(x):
         return x * np.log2(x)
 
-    def information(x_0: np.ndarray, n: np.ndarray) -> np.ndarray:
+    def information(x_0, n):
         return x_log_x(x_0) + x_log_x(n - x_0) - x_log_x(n)
 
     row_0, row = x_0.sum(-1), n.sum(-1)
     exact = information(x_0, n).sum((1, 2, 3)) - information(row_0, row).sum((1, 2))
 
-    def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray | float) -> np.ndarray:
+    def fma(a, b, c):
         with np.errstate(over="ignore", invalid="ignore"):  # what is infinite, or no number, is scored exactly
             return (a.astype(np.float64) * b.astype(np.float64) + np.asarray(c, dtype=np.float64)).astype(half)
 

@@ -1,7 +1,5 @@
 """What of the kernels a search compiles, and how what was compiled is kept: all of it without a GPU."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -18,7 +16,6 @@ import pytest
 import interplay
 from cuda_problems import problem
 from gpu_mark import needs_gpu
-from interplay.base.arrays import BitPlanes, TupleTiles
 from interplay.search.engines import choice
 from interplay.search.engines.choice import SearchWork
 from interplay.search.engines.cpu import CpuEngine
@@ -35,7 +32,6 @@ from interplay.search.engines.cuda.kernel_loader import (
 from interplay.search.engines.cuda.kernels import EVERY_MEMBER
 from interplay.search.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.search.engines.cuda.work_plan import WorkPlan
-from interplay.search.engines.sinks import Sink
 from interplay.search.tiles import make_tuple_tiles
 
 H200 = DeviceLimits(n_multiprocessors=132, shared_bytes=233_472, shared_bytes_of_block=232_448, counting="tensor")
@@ -45,7 +41,7 @@ OPTIONS = ("-DDIMENSIONS=3", "-DCLASSES=2")
 # --- what is compiled ---------------------------------------------------------------------------------------------
 
 
-def files_of(planes: BitPlanes, tiles: TupleTiles, **how: Any) -> list[str]:
+def files_of(planes, tiles, **how):
     """The files that are compiled for some tiles, each as often as it is compiled."""
     layout = make_lane_layout(planes, tiles)
     records = make_tile_records(planes, tiles, layout)
@@ -54,7 +50,7 @@ def files_of(planes: BitPlanes, tiles: TupleTiles, **how: Any) -> list[str]:
     return sorted(Path(file).name for file, _ in {(file, options) for file, _, options in kernels})
 
 
-def files_for(n_samples: int, n_vars: int, n_contrast: int, levels: int, dimensions: int, **how: Any) -> list[str]:
+def files_for(n_samples, n_vars, n_contrast, levels, dimensions, **how):
     planes, n_levels = problem(
         np.random.default_rng(0), n_samples=64, n_vars=n_vars, n_contrast=n_contrast, levels=(levels,)
     )
@@ -82,13 +78,11 @@ BEFORE = ["bit_planes.cu", "information_gain.cu", "tuple_list.cu"]
         (20_000, 600, 300, 3, 3, [*BEFORE, "product_bound.cu", "product_masks.cu", "tuple_products.cu"]),
     ],
 )
-def test_only_what_a_search_runs_is_compiled(
-    n_samples: int, n_vars: int, n_contrast: int, levels: int, dimensions: int, expected: list[str]
-) -> None:
+def test_only_what_a_search_runs_is_compiled(n_samples, n_vars, n_contrast, levels, dimensions, expected):
     assert files_for(n_samples, n_vars, n_contrast, levels, dimensions) == sorted(expected)
 
 
-def test_a_list_of_all_tuples_needs_no_bound() -> None:
+def test_a_list_of_all_tuples_needs_no_bound():
     assert files_for(2000, 300, 0, 2, 3, samples=False, bounds=False) == BEFORE
     statistic = files_for(2000, 300, 0, 2, 3, samples=False, bounds=False, scores=STATISTIC)
     assert statistic == ["bit_planes.cu", "tuple_list.cu", "tuple_statistic.cu"]
@@ -101,14 +95,14 @@ class PlannedGpu(CpuEngine):
 
     name = "cuda"
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         object.__setattr__(self, "files", [])
 
-    def tile_shape(self, dimensions: int) -> Any:
+    def tile_shape(self, dimensions):
         return CudaEngine.tile_shape(self, dimensions)  # type: ignore[arg-type]
 
-    def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Any) -> None:
+    def search(self, planes, tiles, sink, **options):
         assert sink.kind != "list", "few tuples explain a variable: the processor lists them"
         if tiles.dimensions > 1:
             self.files.append((tiles.dimensions, files_of(planes, tiles)))  # type: ignore[attr-defined]
@@ -116,7 +110,7 @@ class PlannedGpu(CpuEngine):
 
 
 @pytest.mark.parametrize(("dimensions", "sizes"), [(3, [3]), ("auto", [2, 3])])
-def test_a_selection_compiles_four_sources_for_each_size_of_tuples(dimensions: Any, sizes: list[int]) -> None:
+def test_a_selection_compiles_four_sources_for_each_size_of_tuples(dimensions, sizes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 60))
     engine = PlannedGpu()
@@ -125,7 +119,7 @@ def test_a_selection_compiles_four_sources_for_each_size_of_tuples(dimensions: A
     assert engine.files == [(k, [*BEFORE, "tuple_search.cu"]) for k in sizes]  # type: ignore[attr-defined]
 
 
-def test_single_variables_are_left_to_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_single_variables_are_left_to_the_processor(monkeypatch):
     """No device is asked for anything."""
     monkeypatch.setattr("interplay.search.engines.cuda.engine.why_no_cuda", lambda: None)
     monkeypatch.setattr("interplay.search.engines.cuda.engine.device_numbers", lambda: (0,))
@@ -149,20 +143,20 @@ class DriverError(Exception):
 class FakeDevice:
     compute_capability = "90"
 
-    def __init__(self, number: int = 0) -> None:
+    def __init__(self, number=0):
         assert number == 0
 
-    def __enter__(self) -> FakeDevice:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error):
         return None
 
 
 class FakeCupy:
     """What the loader needs of CuPy: a device of 9.0, a compiler that counts, modules from files."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch):
         self.compilations: list[tuple[str, ...]] = []
         self.while_compiling: Any = lambda: None
         cupy, cuda, compiler = ModuleType("cupy"), ModuleType("cupy.cuda"), ModuleType("cupy.cuda.compiler")
@@ -173,20 +167,20 @@ class FakeCupy:
         for module in (cupy, cuda, compiler):
             monkeypatch.setitem(sys.modules, module.__name__, module)
 
-    def compile(self, source: str, options: tuple[str, ...], *, cache_in_memory: bool) -> tuple[bytes, None]:
+    def compile(self, source, options, *, cache_in_memory):
         assert cache_in_memory  # no file of CuPy's
         self.compilations.append(options)
         self.while_compiling()
         return b"image " + " ".join(options).encode(), None
 
-    def load(self, *, path: str) -> Any:
+    def load(self, *, path):
         content = Path(path).read_bytes()
         if not content.startswith(b"image "):
             raise DriverError
         return SimpleNamespace(get_function=lambda name: (name, content))
 
 
-def forget() -> None:
+def forget():
     """As a new process would."""
     kernel_loader._images.clear()
     for kept in (kernel_loader._function, kernel_loader._folder, kernel_loader._folder_of_process):
@@ -194,7 +188,7 @@ def forget() -> None:
 
 
 @pytest.fixture
-def cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+def cupy(monkeypatch, tmp_path):
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("CUPY_CACHE_IN_MEMORY", raising=False)
     forget()
@@ -202,7 +196,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     forget()
 
 
-def test_what_was_compiled_is_kept_by_all_that_decides_it(cupy: FakeCupy, tmp_path: Path) -> None:
+def test_what_was_compiled_is_kept_by_all_that_decides_it(cupy, tmp_path):
     name, content = compiled("information/information_gain.cu", "score_tuples", OPTIONS)
     assert name == "score_tuples"
     assert content == b"image -std=c++17 -ftz=true -DDIMENSIONS=3 -DCLASSES=2"
@@ -219,13 +213,13 @@ def test_what_was_compiled_is_kept_by_all_that_decides_it(cupy: FakeCupy, tmp_pa
     assert image_name("information/information_gain.cu", OPTIONS, "80") not in kept
 
 
-def test_an_architecture_that_is_named_is_what_is_compiled_for(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_architecture_that_is_named_is_what_is_compiled_for(cupy, monkeypatch):
     asked_for: list[tuple[str, ...]] = []
 
     class NvrtcError(Exception):
         """As CuPy's."""
 
-    def compile_(program: int, options: tuple[str, ...]) -> None:
+    def compile_(program, options):
         asked_for.append(options)
         if "-DWRONG" in options:
             raise NvrtcError("NVRTC_ERROR_COMPILATION")
@@ -249,7 +243,7 @@ def test_an_architecture_that_is_named_is_what_is_compiled_for(cupy: FakeCupy, m
     assert destroyed == [7, 7]
 
 
-def test_another_source_or_another_cupy_compiles_anew(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_source_or_another_cupy_compiles_anew(cupy, monkeypatch):
     compiled("planes/bit_planes.cu", "make_fragments", ())
     forget()
     monkeypatch.setattr(kernel_loader, "source_of", lambda file: "another")
@@ -261,7 +255,7 @@ def test_another_source_or_another_cupy_compiles_anew(cupy: FakeCupy, monkeypatc
     assert len(cupy.compilations) == 3
 
 
-def test_all_is_compiled_at_the_same_time_and_once(cupy: FakeCupy) -> None:
+def test_all_is_compiled_at_the_same_time_and_once(cupy):
     together = threading.Barrier(3, timeout=20)
     cupy.while_compiling = together.wait  # which one at a time would never pass
     files = ("information/information_gain.cu", "information/tuple_statistic.cu", "tuples/tuple_list.cu")
@@ -274,7 +268,7 @@ def test_all_is_compiled_at_the_same_time_and_once(cupy: FakeCupy) -> None:
 
 
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"rubbish"), Path.unlink])
-def test_a_damaged_image_is_compiled_anew(cupy: FakeCupy, tmp_path: Path, damage: Any) -> None:
+def test_a_damaged_image_is_compiled_anew(cupy, tmp_path, damage):
     expected = compiled("planes/bit_planes.cu", "make_fragments", ())
     (path,) = (tmp_path / "interplay").iterdir()
     kernel_loader._function.cache_clear()  # as on another device of the same kind
@@ -283,8 +277,8 @@ def test_a_damaged_image_is_compiled_anew(cupy: FakeCupy, tmp_path: Path, damage
     assert len(cupy.compilations) == 2
 
 
-def test_an_error_of_the_compiler_comes_where_a_kernel_is_asked_for(cupy: FakeCupy) -> None:
-    def fail() -> None:
+def test_an_error_of_the_compiler_comes_where_a_kernel_is_asked_for(cupy):
+    def fail():
         raise RuntimeError("no such option")
 
     cupy.while_compiling = fail
@@ -296,9 +290,7 @@ def test_an_error_of_the_compiler_comes_where_a_kernel_is_asked_for(cupy: FakeCu
 
 
 @pytest.mark.parametrize("why", ["in memory", "no folder"])
-def test_a_process_that_may_keep_nothing_compiles_for_itself(
-    cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, why: str
-) -> None:
+def test_a_process_that_may_keep_nothing_compiles_for_itself(cupy, monkeypatch, tmp_path, why):
     if why == "in memory":
         monkeypatch.setenv("CUPY_CACHE_IN_MEMORY", "1")
     else:
@@ -310,12 +302,12 @@ def test_a_process_that_may_keep_nothing_compiles_for_itself(
     assert not (tmp_path / "interplay").exists()
 
 
-def test_a_folder_that_can_only_be_read_serves_too(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_can_only_be_read_serves_too(cupy, monkeypatch):
     """As in a container: what is kept there is used, and what is not is compiled for the process."""
     compiled("planes/bit_planes.cu", "make_fragments", ())
     forget()
 
-    def refuse(path: Path) -> Any:
+    def refuse(path):
         raise PermissionError
 
     monkeypatch.setattr(kernel_loader, "whole_path", refuse)
@@ -326,7 +318,7 @@ def test_a_folder_that_can_only_be_read_serves_too(cupy: FakeCupy, monkeypatch: 
     assert len(cupy.compilations) == 2
 
 
-def test_shared_memory_of_a_kernel_is_never_lowered() -> None:
+def test_shared_memory_of_a_kernel_is_never_lowered():
     """Threads share kernels: another may be about to launch with more."""
     kernel = SimpleNamespace(max_dynamic_shared_size_bytes=48 << 10)
     for n_bytes, expected in [(1000, 48 << 10), (100 << 10, 100 << 10), (60 << 10, 100 << 10)]:
@@ -334,13 +326,13 @@ def test_shared_memory_of_a_kernel_is_never_lowered() -> None:
         assert kernel.max_dynamic_shared_size_bytes == expected
 
 
-def test_auto_knows_what_a_gpu_takes_to_begin(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_knows_what_a_gpu_takes_to_begin(cupy, monkeypatch):
     monkeypatch.setattr(choice, "find_spec", lambda name: object())
     monkeypatch.setattr("interplay.search.engines.cuda.why_no_cuda", lambda: None)
     seconds = {"3D of 500 variables": 0.56, "3D of 1000 variables": 2.7, "3D of 2000 variables": 15.0}
     works = [SearchWork(n_tuples=s / 6.8e-9, n_samples=2000, n_cells=8) for s in seconds.values()]
 
-    def chosen() -> list[bool]:
+    def chosen():
         return [choice._gpu_is_worth_it(work, n_threads=1) for work in works]
 
     never = start_seconds()
@@ -354,9 +346,7 @@ def test_auto_knows_what_a_gpu_takes_to_begin(cupy: FakeCupy, monkeypatch: pytes
     assert in_use < kept < never
 
 
-def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(
-    cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(cupy, monkeypatch):
     """For pairs and triples at once, and for nothing else."""
     monkeypatch.setattr("interplay.search.engines.cuda.engine.why_no_cuda", lambda: None)
     monkeypatch.setattr("interplay.search.engines.cuda.engine.device_numbers", lambda: (0,))
@@ -366,7 +356,7 @@ def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(
     cupy.while_compiling = together.wait
     at_search: list[list[str]] = []
 
-    def search(self: CudaEngine, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Any) -> None:
+    def search(self, planes, tiles, sink, **options):
         if tiles.dimensions > 1:
             if not at_search:
                 together.wait()  # for all seven, before the first search
@@ -383,9 +373,7 @@ def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(
 
 
 @pytest.mark.parametrize(("kind", "sampled", "rule"), [("maxima", True, False), ("screen", False, True)])
-def test_each_kind_of_search_begins_with_its_own_kernels(
-    monkeypatch: pytest.MonkeyPatch, kind: str, sampled: bool, rule: bool
-) -> None:
+def test_each_kind_of_search_begins_with_its_own_kernels(monkeypatch, kind, sampled, rule):
     """A screen scores no sample, and its kernels know its rule."""
     monkeypatch.setattr("interplay.search.engines.cuda.engine.why_no_cuda", lambda: None)
     monkeypatch.setattr("interplay.search.engines.cuda.engine.device_numbers", lambda: (0,))
@@ -405,11 +393,11 @@ def test_each_kind_of_search_begins_with_its_own_kernels(
 
 
 @pytest.mark.parametrize("driver", ["none", "without a device", "with a device"])
-def test_the_driver_starts_while_cupy_is_imported(monkeypatch: pytest.MonkeyPatch, driver: str) -> None:
+def test_the_driver_starts_while_cupy_is_imported(monkeypatch, driver):
     """In a thread that nobody waits for, and that has nothing to say."""
     calls: list[str] = []
 
-    def load(name: str) -> Any:
+    def load(name):
         assert name == "libcuda.so.1"
         if driver == "none":
             raise OSError
@@ -431,7 +419,7 @@ def test_the_driver_starts_while_cupy_is_imported(monkeypatch: pytest.MonkeyPatc
 class TestOnDevice:
     pytestmark = needs_gpu
 
-    def test_a_second_process_compiles_nothing(self, tmp_path: Path) -> None:
+    def test_a_second_process_compiles_nothing(self, tmp_path):
         code = """
 import numpy as np, cupy.cuda.compiler, interplay
 compile, n = cupy.cuda.compiler.compile_using_nvrtc, []

@@ -1,7 +1,5 @@
 """What the CUDA engine does on the host: the layout of planes and tiles, the plan of work, tables and candidates."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import gcd
 
@@ -33,7 +31,7 @@ from interplay.search.engines.cuda.work_plan import (
 from interplay.search.tiles import make_tuple_tiles
 
 
-def test_layout_holds_every_level_of_every_variable_once() -> None:
+def test_layout_holds_every_level_of_every_variable_once():
     rng = np.random.default_rng(0)
     planes, n_levels = problem(rng, n_samples=200, n_vars=40, n_contrast=9, levels=(2, 3, 5))
     tiles = make_tuple_tiles(n_levels, n_vars=40, dimensions=3, **TILE_SHAPE)
@@ -57,13 +55,13 @@ def test_layout_holds_every_level_of_every_variable_once() -> None:
     assert (layout.row_plane[others] == -1).all()
 
 
-def tuples_of(records, tile: int) -> set[tuple[int, ...]]:  # type: ignore[no-untyped-def]
+def tuples_of(records, tile):
     ranges = [range(b, e) for b, e in zip(records.begin[tile], records.end[tile], strict=True)]
     positions = sorted(set().union(*ranges))
     return {t for t in combinations(positions, len(ranges)) if all(v in r for v, r in zip(t, ranges, strict=True))}
 
 
-def test_words_are_copied_in_parts_that_hold_what_their_rows_name() -> None:
+def test_words_are_copied_in_parts_that_hold_what_their_rows_name():
     rng = np.random.default_rng(1)
     planes, n_levels = problem(rng, n_samples=100, n_vars=60, levels=(2, 3, 5))
     for asked_for in (None, np.arange(60) % 7 == 0):
@@ -78,7 +76,7 @@ def test_words_are_copied_in_parts_that_hold_what_their_rows_name() -> None:
                 assert np.array_equal(words[place[has] + level], planes.words.view(np.uint32)[plane[has] + level])
 
 
-def test_planes_are_copied_once() -> None:
+def test_planes_are_copied_once():
     """Rows of all levels come in parts that name different planes, but for those of a variable between two parts."""
     rng = np.random.default_rng(1)
     planes, n_levels = problem(rng, n_samples=100, n_vars=200, n_contrast=30, levels=(2, 3, 5))
@@ -94,14 +92,14 @@ def test_planes_are_copied_once() -> None:
         assert len(parts) <= n_planes // most + 2
 
 
-def test_rows_of_one_part_may_be_sorted() -> None:
+def test_rows_of_one_part_may_be_sorted():
     """Where their planes lie far apart: a copy that takes rows as they are would mix them."""
     row_plane = np.array([90, 0, 91, 1])
     (rows,) = rows_in_parts(row_plane, 10)
     assert rows.tolist() == [1, 3, 0, 2]
 
 
-def test_tile_records_spell_out_all_tuples() -> None:
+def test_tile_records_spell_out_all_tuples():
     rng = np.random.default_rng(1)
     planes, n_levels = problem(rng, n_samples=100, n_vars=9, n_contrast=3, levels=(2, 3))
     for shape in ({"block_size": 2, "middle_size": 3, "n_lanes": 4}, TILE_SHAPE):
@@ -116,7 +114,7 @@ def test_tile_records_spell_out_all_tuples() -> None:
         assert len(set(seen)) == len(seen)
 
 
-def test_the_first_sample_has_every_variable_and_only_tuples_of_the_tiles() -> None:
+def test_the_first_sample_has_every_variable_and_only_tuples_of_the_tiles():
     rng = np.random.default_rng(2)
     planes, n_levels = problem(rng, n_samples=100, n_vars=30, n_contrast=6)
     tiles = make_tuple_tiles(n_levels, n_vars=30, dimensions=3, block_size=4, middle_size=8, n_lanes=16)
@@ -133,7 +131,7 @@ def test_the_first_sample_has_every_variable_and_only_tuples_of_the_tiles() -> N
         assert any(position in members for tile in chosen[chosen >= 0].tolist() for members in in_tiles[tile])
 
 
-def test_variables_are_sorted_only_where_all_tuples_are_there() -> None:
+def test_variables_are_sorted_only_where_all_tuples_are_there():
     rng = np.random.default_rng(3)
     planes, n_levels = problem(rng, n_samples=100, n_vars=12, n_contrast=4, levels=(2, 3))
     shape = {"block_size": 2, "middle_size": 3, "n_lanes": 4}
@@ -173,7 +171,7 @@ H200 = {
 SMALLER = H200 | {"multiProcessorCount": 60, "sharedMemPerMultiprocessor": 102_400, "sharedMemPerBlockOptin": 101_376}
 
 
-def plan_of(planes, tiles, *devices: dict, pseudocount: float = 0.25) -> WorkPlan:  # type: ignore[no-untyped-def]
+def plan_of(planes, tiles, *devices, pseudocount=0.25):
     lanes = make_lane_layout(planes, tiles)
     records = make_tile_records(planes, tiles, lanes)
     limits = common_limits(devices, None)
@@ -191,15 +189,13 @@ def plan_of(planes, tiles, *devices: dict, pseudocount: float = 0.25) -> WorkPla
         ((2, 3), 3, 2, (0, 32)),
     ],
 )
-def test_tuples_of_few_cells_share_a_warp(
-    levels: tuple[int, ...], dimensions: int, n_classes: int, expected: tuple[int, int]
-) -> None:
+def test_tuples_of_few_cells_share_a_warp(levels, dimensions, n_classes, expected):
     planes, n_levels = problem(np.random.default_rng(0), n_samples=64, n_vars=30, levels=levels, n_classes=n_classes)
     plan = plan_of(planes, make_tuple_tiles(n_levels, n_vars=30, dimensions=dimensions, **TILE_SHAPE), H200)
     assert (plan.scored_levels, plan.threads_of_tuple) == expected
 
 
-def test_shares_of_unlike_devices_make_up_the_whole() -> None:
+def test_shares_of_unlike_devices_make_up_the_whole():
     """Work is cut by what all devices have, so each takes its part of the same runs."""
     rng = np.random.default_rng(5)
     planes, n_levels = problem(rng, n_samples=300, n_vars=90, n_contrast=10, levels=(2, 3))
@@ -219,7 +215,7 @@ def test_shares_of_unlike_devices_make_up_the_whole() -> None:
     assert sorted(seen) == list(range(len(tiles)))
 
 
-def test_runs_are_scattered_without_overflow() -> None:
+def test_runs_are_scattered_without_overflow():
     for n in (1, 2, 3, 10, 1000, 2**31, 2**32 + 1, 8_700_000_000, 10**12):
         stride = scattering_stride(n)
         assert stride >= 1
@@ -240,13 +236,13 @@ def test_runs_are_scattered_without_overflow() -> None:
         (50.0, 0, 1),
     ],
 )
-def test_launches_grow_and_shrink_with_their_time_and_survivors(seconds: float, n_found: int, expected: int) -> None:
+def test_launches_grow_and_shrink_with_their_time_and_survivors(seconds, n_found, expected):
     size = LaunchSize(100)
     size.finished(seconds, n_found=n_found, capacity=1000)
     assert size.value == expected
 
 
-def test_a_launch_whose_survivors_do_not_fit_is_divided_until_it_is_one_item() -> None:
+def test_a_launch_whose_survivors_do_not_fit_is_divided_until_it_is_one_item():
     size = LaunchSize(0)
     assert size.value == 1
     size.finished(LAUNCH_SECONDS / 10, n_found=0, capacity=8)
@@ -256,7 +252,7 @@ def test_a_launch_whose_survivors_do_not_fit_is_divided_until_it_is_one_item() -
     assert size.value == 1
 
 
-def test_what_devices_cannot_do_well_is_refused_before_any_work() -> None:
+def test_what_devices_cannot_do_well_is_refused_before_any_work():
     rng = np.random.default_rng(5)
     # 14 of 23 variables: 817 190 tuples, but 23^14 ways to take one for each place.
     planes, n_levels = problem(rng, n_samples=100, n_vars=23)
@@ -280,14 +276,14 @@ def test_what_devices_cannot_do_well_is_refused_before_any_work() -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3, 18])
 @pytest.mark.parametrize("n_samples", [2000, 100_000, 8_000_000])
-def test_tolerance_covers_sums_of_logarithms(n_classes: int, n_samples: int) -> None:
+def test_tolerance_covers_sums_of_logarithms(n_classes, n_samples):
     """Informations are sums of x·log2(x) in float32, with logarithms that are off by two units in the last place."""
     rng = np.random.default_rng(n_classes)
     n_prime = n_samples + 16 * 0.25 * n_classes
     tolerance = sum_tolerance(n_prime, n_classes)
     f32 = np.float32
 
-    def x_log_x(x: np.ndarray) -> np.ndarray:
+    def x_log_x(x):
         off = 1 + rng.uniform(-1, 1, x.shape) * 2.0**-22
         return (x * (np.log2(x) * off).astype(f32)).astype(f32)
 
@@ -307,7 +303,7 @@ def test_tolerance_covers_sums_of_logarithms(n_classes: int, n_samples: int) -> 
     assert 2 * worst < tolerance
 
 
-def test_candidates_merge_like_offers() -> None:
+def test_candidates_merge_like_offers():
     rng = np.random.default_rng(3)
     planes, n_levels = problem(rng, n_samples=100, n_vars=8, levels=(2, 3))
     tiles = make_tuple_tiles(n_levels, n_vars=8, dimensions=2)
@@ -340,7 +336,7 @@ def test_candidates_merge_like_offers() -> None:
     assert_same_bits(merged, expected)
 
 
-def test_tables_give_the_gains_of_the_cpu_engine() -> None:
+def test_tables_give_the_gains_of_the_cpu_engine():
     rng = np.random.default_rng(4)
     planes, n_levels = problem(rng, n_samples=300, n_vars=5, levels=(2, 3), n_classes=3, rare=True)
     tiles = make_tuple_tiles(n_levels, n_vars=5, dimensions=1)
@@ -354,7 +350,7 @@ def test_tables_give_the_gains_of_the_cpu_engine() -> None:
         ]
         cells = np.array([planes.class_sizes - np.sum(ones, axis=0), *ones])
 
-        def information(counts: np.ndarray, multiplicity: int) -> int:
+        def information(counts, multiplicity):
             start = tables.start[multiplicity]
             parts = [tables.values[start[q] + counts[q]] for q in range(3)]
             return int(sum(parts) - tables.values[start[3] + counts.sum()])
@@ -364,15 +360,13 @@ def test_tables_give_the_gains_of_the_cpu_engine() -> None:
         assert (whole - merged) * tables.unit == found.gain[v]
 
 
-def class_words(planes) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[no-untyped-def]
+def class_words(planes):
     return planes.class_word_start[:-1], planes.class_word_start[1:]
 
 
 @pytest.mark.parametrize(("n_cells", "row_levels", "column_levels"), [(3, 3, 3), (27, 3, 3), (25, 5, 5), (58, 4, 4)])
 @pytest.mark.parametrize("pseudocount", [0.25, 0.001, 30.0])
-def test_tolerance_covers_informations_of_many_cells(
-    n_cells: int, row_levels: int, column_levels: int, pseudocount: float
-) -> None:
+def test_tolerance_covers_informations_of_many_cells(n_cells, row_levels, column_levels, pseudocount):
     """F(prefix, m) as prefix_counts.cuh sums it up, with logarithms and reciprocals as far off as they may be."""
     rng = np.random.default_rng([n_cells, row_levels])
     f32, n_samples = np.float32, 6000

@@ -1,7 +1,5 @@
 """Batches of the CUDA engine, whose counts go through memory: they hold every tuple once, and give the CPU's bits."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
@@ -10,11 +8,16 @@ import numpy as np
 import pytest
 from test_cuda_plan import H200, plan_of
 
-from cuda_problems import TILE_SHAPE, assert_same_bits, problem
+from cuda_problems import (
+    TILE_SHAPE,
+    assert_gains_of_the_cpu,
+    assert_rows_of_the_cpu,
+    classes_of,
+    planes_of,
+    problem,
+    tiles_for,
+)
 from gpu_mark import needs_gpu
-from interplay.base.arrays import DiscreteCodes
-from interplay.data.codes.planes import make_bit_planes
-from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda import CudaEngine, device_search, survivor_search, work_plan
 from interplay.search.engines.cuda.kernels import SearchVariant
@@ -28,7 +31,7 @@ from interplay.search.tiles import make_tuple_tiles
 
 @pytest.mark.parametrize("max_products", [1, 1 << 18, 1 << 28])
 @pytest.mark.parametrize("dimensions", [2, 3, 4, 5])
-def test_batches_hold_every_tuple_once(dimensions: int, max_products: int) -> None:
+def test_batches_hold_every_tuple_once(dimensions, max_products):
     rng = np.random.default_rng(dimensions)
     n_vars = {2: 60, 3: 40, 4: 24, 5: 14}[dimensions]
     levels = (2, 9) if dimensions == 2 else (2, 3)
@@ -80,7 +83,7 @@ def test_batches_hold_every_tuple_once(dimensions: int, max_products: int) -> No
     assert set(seen.values()) == {1}
 
 
-def test_shared_memory_is_what_the_kernel_lays_out() -> None:
+def test_shared_memory_is_what_the_kernel_lays_out():
     """Three segments in flight: 64 + 64 planes, 8 masks, 4 steps of 32 bytes; in 2D 128 + 128 planes, 2 steps.
 
     Four of warp groups, of 8 steps where samples are many.
@@ -104,7 +107,7 @@ def test_shared_memory_is_what_the_kernel_lays_out() -> None:
             assert variant.count_shared_bytes == expected // 3 * (n_steps if dimensions > 2 else 4) < 232_448
 
 
-def test_warp_groups_multiply_where_all_devices_have_them() -> None:
+def test_warp_groups_multiply_where_all_devices_have_them():
     planes, n_levels = problem(np.random.default_rng(0), n_samples=8000, n_vars=600, levels=(3,))
     tiles = make_tuple_tiles(n_levels, n_vars=600, dimensions=3, **TILE_SHAPE)
     older = H200 | {"major": 8, "minor": 0}
@@ -121,7 +124,7 @@ def test_warp_groups_multiply_where_all_devices_have_them() -> None:
         assert files == {expected, "products/product_masks.cu", "products/product_bound.cu"}
 
 
-def kernels_for(n_samples: int, n_vars: int, levels: int, dimensions: int, n_classes: int = 2) -> set[type]:
+def kernels_for(n_samples, n_vars, levels, dimensions, n_classes=2):
     """Which kernels take the tiles of a search, by the shapes of planes alone."""
     planes, _ = problem(np.random.default_rng(0), n_samples=64, n_vars=n_vars, levels=(levels,), n_classes=n_classes)
     sizes = np.full(n_classes, n_samples // n_classes)
@@ -161,18 +164,16 @@ def kernels_for(n_samples: int, n_vars: int, levels: int, dimensions: int, n_cla
         (2000, 50, 5, 3, 2, type(None)),
     ],
 )
-def test_no_likely_shape_is_searched_tuple_by_tuple(
-    n_samples: int, n_vars: int, levels: int, dimensions: int, n_classes: int, expected: type
-) -> None:
+def test_no_likely_shape_is_searched_tuple_by_tuple(n_samples, n_vars, levels, dimensions, n_classes, expected):
     assert kernels_for(n_samples, n_vars, levels, dimensions, n_classes) == {expected}
 
 
-def test_few_tiles_of_levels_that_are_many_are_not_searched_tuple_by_tuple() -> None:
+def test_few_tiles_of_levels_that_are_many_are_not_searched_tuple_by_tuple():
     assert type(None) not in kernels_for(2000, 1000, 3, 3)
 
 
 @pytest.mark.parametrize("n_samples", [2000, 500_000, 8_000_000])
-def test_tolerance_covers_sums_of_ratios(n_samples: int) -> None:
+def test_tolerance_covers_sums_of_ratios(n_samples):
     """What a cell tells, as product_bound.cu has it, with logarithms and reciprocals as far off as they may be."""
     rng = np.random.default_rng(0)
     f32 = np.float32
@@ -198,7 +199,7 @@ def test_tolerance_covers_sums_of_ratios(n_samples: int) -> None:
 
 
 @pytest.fixture
-def by_products(monkeypatch: pytest.MonkeyPatch) -> None:
+def by_products(monkeypatch):
     """Have batches take whatever they can."""
     monkeypatch.setattr(work_plan, "_NOT_WORTH_COMPILING", 0)
     monkeypatch.setattr(work_plan, "_MANY_SAMPLES", 0)
@@ -211,7 +212,7 @@ class TestEqualsTheCpuEngine:
 
     @pytest.mark.parametrize("kind", [((2,), 2), ((3,), 2), ((4,), 3), ((5,), 2), ((2,), 4), ((2, 3, 5), 2)], ids=str)
     @pytest.mark.parametrize("dimensions", [2, 3, 4, 5])
-    def test_bits(self, dimensions: int, kind: tuple[tuple[int, ...], int], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_bits(self, dimensions, kind, monkeypatch):
         levels, n_classes = kind
         rng = np.random.default_rng([dimensions, n_classes, *levels])
         for case in range(3):
@@ -230,19 +231,15 @@ class TestEqualsTheCpuEngine:
             if case == 1:  # many small batches
                 monkeypatch.setattr(survivor_search, "_MAX_PRODUCTS", 1 << 20)
             engine = CudaEngine(devices=(0, 0) if case == 2 else None)
-            tiles = make_tuple_tiles(
-                n_levels, n_vars=n_vars, dimensions=dimensions, **vars(engine.tile_shape(dimensions))
-            )
-            for pseudocount in (0.25, 0.0):
-                expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=pseudocount)
-                assert_same_bits(engine.max_gains(planes, tiles, pseudocount=pseudocount), expected)
+            tiles = tiles_for(n_levels, n_vars, dimensions, **vars(engine.tile_shape(dimensions)))
+            assert_gains_of_the_cpu(engine, planes, tiles, (0.25, 0.0))
 
     @pytest.mark.parametrize(
         "kind",
         [(2, (8,), 2), (2, (9,), 3), (2, (20,), 2), (2, (3, 12, 40), 2), (3, (8,), 2), (3, (7,), 4), (3, (2, 11), 2)],
         ids=str,
     )
-    def test_many_levels(self, kind: tuple[int, tuple[int, ...], int], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_many_levels(self, kind, monkeypatch):
         """Products that registers do not hold; and rows and columns in parts, where batches are small."""
         dimensions, levels, n_classes = kind
         rng = np.random.default_rng([dimensions, n_classes, *levels])
@@ -252,63 +249,45 @@ class TestEqualsTheCpuEngine:
             how = {"n_samples": n_samples, "n_vars": n_vars, "n_contrast": 20, "rare": max_products < 1 << 20}
             planes, n_levels = problem(rng, levels=levels, n_classes=n_classes, **how)
             engine = CudaEngine()
-            shape = vars(engine.tile_shape(dimensions))
-            tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=dimensions, **shape)
-            for pseudocount in (0.25, 0.0):
-                expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=pseudocount)
-                assert_same_bits(engine.max_gains(planes, tiles, pseudocount=pseudocount), expected)
+            tiles = tiles_for(n_levels, n_vars, dimensions, **vars(engine.tile_shape(dimensions)))
+            assert_gains_of_the_cpu(engine, planes, tiles, (0.25, 0.0))
 
     @pytest.mark.parametrize("dimensions", [2, 3])
-    def test_without_warp_groups(self, dimensions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_warp_groups(self, dimensions, monkeypatch):
         limits = CudaEngine()._limits()
         monkeypatch.setattr(CudaEngine, "_limits", lambda self: replace(limits, warp_groups=False))
         planes, n_levels = problem(np.random.default_rng(1), n_samples=3000, n_vars=150, levels=(3,))
-        tiles = make_tuple_tiles(n_levels, n_vars=150, dimensions=dimensions, **TILE_SHAPE)
-        expected = CpuEngine().max_gains(planes, tiles, pseudocount=0.25)
-        assert_same_bits(CudaEngine().max_gains(planes, tiles, pseudocount=0.25), expected)
+        assert_gains_of_the_cpu(CudaEngine(), planes, tiles_for(n_levels, 150, dimensions, **TILE_SHAPE))
 
     @pytest.mark.parametrize("levels", [2, 3])
     @pytest.mark.parametrize("n_samples", [131_070, 140_001])
-    def test_counts_of_more_than_16_bits(self, n_samples: int, levels: int) -> None:
+    def test_counts_of_more_than_16_bits(self, n_samples, levels):
         """Classes of 65 535 samples, whose counts share a word, and more."""
         rng = np.random.default_rng([n_samples, levels])
         codes = rng.integers(0, levels, (70, n_samples), dtype=np.uint8)
         codes[:3] = 0  # cells that hold a whole class
-        classes = DecisionClasses(np.arange(n_samples) % 2, [0, 1])
         n_levels = np.full(70, levels, dtype=np.int64)
-        planes = make_bit_planes([DiscreteCodes(codes, n_levels)], classes)
-        tiles = make_tuple_tiles(n_levels, n_vars=70, dimensions=3, **TILE_SHAPE)
-        expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=0.25)
-        assert_same_bits(CudaEngine().max_gains(planes, tiles, pseudocount=0.25), expected)
+        planes = planes_of(codes, n_levels, classes_of(np.arange(n_samples) % 2))
+        assert_gains_of_the_cpu(CudaEngine(), planes, tiles_for(n_levels, 70, 3, **TILE_SHAPE))
 
-    def test_without_tensor_cores(self) -> None:
+    def test_without_tensor_cores(self):
         planes, n_levels = problem(np.random.default_rng(1), n_samples=3000, n_vars=50, levels=(3,))
-        tiles = make_tuple_tiles(n_levels, n_vars=50, dimensions=3, **TILE_SHAPE)
-        expected = CpuEngine().max_gains(planes, tiles, pseudocount=0.25)
-        assert_same_bits(CudaEngine(counting="popc").max_gains(planes, tiles, pseudocount=0.25), expected)
+        assert_gains_of_the_cpu(CudaEngine(counting="popc"), planes, tiles_for(n_levels, 50, 3, **TILE_SHAPE))
 
-    def test_with_little_room_for_survivors(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_with_little_room_for_survivors(self, monkeypatch):
         monkeypatch.setattr(device_search, "CAPACITY", work_plan.MIN_CAPACITY)
         rng = np.random.default_rng(2)
         codes = rng.integers(0, 3, (300, 500), dtype=np.uint8)
         codes[::2] = 0
-        classes = DecisionClasses(rng.permutation(np.arange(500) % 2), [0, 1])
         n_levels = np.full(300, 3, dtype=np.int64)
-        planes = make_bit_planes([DiscreteCodes(codes, n_levels)], classes)
-        tiles = make_tuple_tiles(n_levels, n_vars=300, dimensions=3, **TILE_SHAPE)
-        expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=0.25)
-        assert_same_bits(CudaEngine().max_gains(planes, tiles, pseudocount=0.25), expected)
+        planes = planes_of(codes, n_levels, classes_of(rng.permutation(np.arange(500) % 2)))
+        assert_gains_of_the_cpu(CudaEngine(), planes, tiles_for(n_levels, 300, 3, **TILE_SHAPE))
 
     @pytest.mark.parametrize("levels", [(2,), (2, 4)])
-    def test_lists(self, levels: tuple[int, ...]) -> None:
+    def test_lists(self, levels):
         planes, n_levels = problem(np.random.default_rng(3), n_samples=2500, n_vars=60, levels=levels)
-        tiles = make_tuple_tiles(n_levels, n_vars=60, dimensions=3, **TILE_SHAPE)
+        tiles = tiles_for(n_levels, 60, 3, **TILE_SHAPE)
         found = CpuEngine().max_gains(planes, tiles, pseudocount=0.25)
         min_value = np.full(60, float(np.median(found.gain_by_group.max(axis=1))) / 2)
-        arguments = {"pseudocount": 0.25, "min_value": min_value}
-        expected = CpuEngine().interesting_tuples(planes, tiles, **arguments)
-        rows = CudaEngine().interesting_tuples(planes, tiles, **arguments)
-        assert len(expected) > 1000
-        assert np.array_equal(rows.tuples, expected.tuples)
-        assert np.array_equal(rows.variable, expected.variable)
-        assert np.array_equal(rows.value, expected.value)
+        rows = assert_rows_of_the_cpu(CudaEngine(), planes, tiles, pseudocount=0.25, min_value=min_value)
+        assert len(rows) > 1000

@@ -1,45 +1,30 @@
 """Tuples of which every member gains, on GPUs: the same rows as on the CPU."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from test_cuda_kernels import variants
-from test_cuda_tuples import assert_same_rows
-from test_engine_screen import SHAPES, Screen, random_screen, thresholds
+from test_engine_screen import SHAPES, random_screen, screen_of, thresholds
 
+from cuda_problems import (
+    TILE_SHAPE,
+    assert_same_rows,
+)
 from gpu_mark import needs_gpu
 from interplay.base.arrays import TupleRows
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda import CudaEngine, device_listing, engine, work_plan
 from interplay.search.engines.cuda.kernels import COUNTING, EVERY_MEMBER
 
-TILES = {"block_size": 32, "middle_size": 512, "n_lanes": 512, "even": False}
 
-
-def screened(screen: Screen, worker: Any, min_gain: np.ndarray, **options: Any) -> TupleRows:
-    planes, tiles = screen.prepared(**TILES)
+def screened(screen, worker, min_gain, **options):
+    planes, tiles = screen.prepared(**TILE_SHAPE)
     rows: TupleRows = worker.screen_tiles(planes, tiles, pseudocount=screen.pseudocount, min_gain=min_gain, **options)
     return rows
 
 
-def screen_of(name: str, *, even: bool, seed: int = 1) -> Screen:
-    (levels, dimensions, n_samples, n_classes, n_strata), _ = SHAPES[name]
-    return random_screen(
-        np.random.default_rng(seed),
-        dimensions=dimensions,
-        levels=levels,
-        n_samples=n_samples,
-        n_classes=n_classes,
-        n_strata=n_strata,
-        even=even,
-    )
-
-
-def some_thresholds(screen: Screen) -> list[np.ndarray]:
+def some_thresholds(screen):
     """Thresholds that a few tuples reach, one exactly; that many do; and that all do."""
     values = np.sort(screened(screen, CpuEngine(direct_only=True), thresholds(-1.0, 0.0)).value)[::-1]
     at = [values[int(share * len(values))] for share in (0.001, 0.3)]
@@ -52,10 +37,10 @@ def some_thresholds(screen: Screen) -> list[np.ndarray]:
 class ListedByGains(CudaEngine):
     """A device that lists as devices do, by what members must gain at least: on the CPU."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         pass
 
-    def _listed(self, planes, tiles, report, *, pseudocount, min_value, every_member, max_rows, formula=None):  # type: ignore[no-untyped-def]
+    def _listed(self, planes, tiles, report, *, pseudocount, min_value, every_member, max_rows, formula=None):
         assert every_member
         assert formula is None
         if self.devices is not None:
@@ -66,7 +51,7 @@ class ListedByGains(CudaEngine):
 
 
 @pytest.mark.parametrize("name", ["triples of two levels", "mixed levels", "triples in three strata", "six"])
-def test_what_a_device_lists_is_looked_at_again(name: str) -> None:
+def test_what_a_device_lists_is_looked_at_again(name):
     screen = screen_of(name, even=False)
     for min_gain in some_thresholds(screen):
         searched: dict = {}
@@ -75,7 +60,7 @@ def test_what_a_device_lists_is_looked_at_again(name: str) -> None:
         assert searched == {"cuda": {"tiles": len(wanted.rows_of_tile), "tuples": searched["cuda"]["tuples"]}}
 
 
-def test_a_device_with_too_little_memory_leaves_it_to_the_cpu() -> None:
+def test_a_device_with_too_little_memory_leaves_it_to_the_cpu():
     screen = screen_of("mixed levels", even=True)
     min_gain = some_thresholds(screen)[1]
     with pytest.warns(UserWarning, match="has too little memory: they are screened on the CPU instead"):
@@ -85,7 +70,7 @@ def test_a_device_with_too_little_memory_leaves_it_to_the_cpu() -> None:
         screened(screen, ListedByGains(devices=(0,), leave_memory_errors=True), min_gain)
 
 
-def test_kernels_are_compiled_for_the_rule() -> None:
+def test_kernels_are_compiled_for_the_rule():
     for variant in variants():
         assert EVERY_MEMBER not in variant.defines()
         assert EVERY_MEMBER in replace(variant, every_member=True).defines()
@@ -100,9 +85,7 @@ class TestOnDevices:
     pytestmark = needs_gpu
 
     @pytest.mark.parametrize("counting", COUNTING)
-    def test_rows_equal_those_of_the_cpu(
-        self, name: str, even: bool, counting: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_rows_equal_those_of_the_cpu(self, name, even, counting, monkeypatch):
         monkeypatch.setattr(work_plan, "_NOT_WORTH_COMPILING", 0.0)  # search kernels for levels other than two, too
         screen = screen_of(name, even=even)
         for min_gain in some_thresholds(screen):
@@ -111,7 +94,7 @@ class TestOnDevices:
             assert_same_rows(found, screened(screen, CpuEngine(), min_gain))
             assert searched.keys() == {"cuda"}
 
-    def test_rows_are_bounded(self, name: str, even: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_rows_are_bounded(self, name, even, monkeypatch):
         monkeypatch.setattr(device_listing, "_CAPACITY", 1 << 20)
         screen = screen_of(name, even=even)
         min_gain = some_thresholds(screen)[1]
@@ -128,7 +111,7 @@ class TestBounds:
     pytestmark = needs_gpu
 
     @pytest.mark.parametrize(("n_vars", "dimensions", "levels"), [(1500, 2, 2), (300, 3, 2), (400, 2, 3), (120, 3, 3)])
-    def test_nothing_is_lost_among_many(self, pseudocount: float, n_vars: int, dimensions: int, levels: int) -> None:
+    def test_nothing_is_lost_among_many(self, pseudocount, n_vars, dimensions, levels):
         screen = random_screen(
             np.random.default_rng(5),
             dimensions=dimensions,

@@ -1,9 +1,6 @@
 """Planes that do not fit a device: lane blocks come and go, and the bits are the CPU's."""
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -17,7 +14,7 @@ from test_engine_screen import thresholds
 from biobank import random_genotypes
 from cuda_problems import assert_same_bits, problem
 from gpu_mark import needs_gpu
-from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles
+from interplay.base.arrays import MaxGains
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda import CudaEngine, device_planes
 from interplay.search.engines.cuda.devices import free_bytes
@@ -32,11 +29,11 @@ SHAPE: dict[str, Any] = {"block_size": 32, "middle_size": 32, "n_lanes": 32, "ev
 class FewSlots(device_planes.DevicePlanes):
     """Planes of four lane blocks, whatever the device has room for."""
 
-    made: list[FewSlots]
+    made: list
     n_slots = 4
     patching = threading.Lock()
 
-    def __init__(self, planes: Any, layout: Any, orders: Any, *, dimensions: int, share: float) -> None:
+    def __init__(self, planes, layout, orders, *, dimensions, share):
         row_bytes = device_planes.PlaneUpload(planes, orders).row_bytes
         room = (self.n_slots * int(layout.rows_of_block.max()) + device_planes.SPARE_ROWS) * row_bytes
         with self.patching:
@@ -48,13 +45,13 @@ class FewSlots(device_planes.DevicePlanes):
         self.brought: list[int] = []
         self.made.append(self)
 
-    def _bring(self, block: int, slot: int) -> None:
+    def _bring(self, block, slot):
         self.brought.append(block)
         super()._bring(block, slot)
 
 
 @pytest.fixture
-def few_slots(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FewSlots]]:
+def few_slots(monkeypatch):
     monkeypatch.setattr(FewSlots, "made", [], raising=False)
     monkeypatch.setattr("interplay.search.engines.cuda.device_state.DevicePlanes", FewSlots)
     monkeypatch.setattr(device_planes, "DevicePlanes", FewSlots)
@@ -63,9 +60,7 @@ def few_slots(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FewSlots]]:
     assert not any(planes.holds_all for planes in FewSlots.made)
 
 
-def random_problem(
-    seed: int, dimensions: int, *, numbers: bool = False, contrast: bool = True
-) -> tuple[BitPlanes, TupleTiles]:
+def random_problem(seed, dimensions, *, numbers=False, contrast=True):
     rng = np.random.default_rng([seed, dimensions])
     n_vars, n_contrast = (300, 70 * contrast) if dimensions == 2 else (150, 40 * contrast)
     make = number_problem if numbers else problem
@@ -77,7 +72,7 @@ def random_problem(
 
 @pytest.mark.parametrize("numbers", [False, True], ids=["classes", "numbers"])
 @pytest.mark.parametrize("dimensions", [2, 3, 4])
-def test_maxima(few_slots: type[FewSlots], dimensions: int, numbers: bool) -> None:
+def test_maxima(few_slots, dimensions, numbers):
     for seed in range(2):
         planes, tiles = random_problem(seed, dimensions, numbers=numbers)
         if dimensions == 4:
@@ -88,7 +83,7 @@ def test_maxima(few_slots: type[FewSlots], dimensions: int, numbers: bool) -> No
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
-def test_lists_and_screens(few_slots: type[FewSlots], dimensions: int) -> None:
+def test_lists_and_screens(few_slots, dimensions):
     planes, tiles = random_problem(3, dimensions)
     for max_rows in (None, 100):
         asked: dict[str, Any] = {"pseudocount": 0.25, "min_value": np.full(planes.n_rows, 6.0), "max_rows": max_rows}
@@ -101,7 +96,7 @@ def test_lists_and_screens(few_slots: type[FewSlots], dimensions: int) -> None:
     )
 
 
-def test_chunks_of_a_stream_share_the_planes(few_slots: type[FewSlots], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_of_a_stream_share_the_planes(few_slots, monkeypatch):
     planes, tiles = random_problem(4, 2)
     expected = CpuEngine().max_gains(planes, tiles, pseudocount=0.25)
     for n_slots, all_fit in ((4, False), (5, False)):
@@ -116,7 +111,7 @@ def test_chunks_of_a_stream_share_the_planes(few_slots: type[FewSlots], monkeypa
 
 
 @pytest.mark.parametrize("n_planes", [1, 20, 60, 200])
-def test_planes_that_are_copied_in_parts(few_slots: type[FewSlots], monkeypatch: pytest.MonkeyPatch, n_planes) -> None:
+def test_planes_that_are_copied_in_parts(few_slots, monkeypatch, n_planes):
     """Levels of a block lie far apart, so that its rows may be sorted and still be one part."""
     planes, tiles = random_problem(0, 2)
     monkeypatch.setattr(device_planes, "_MAX_COPIED_BYTES", n_planes * planes.words.shape[1] * 8)
@@ -124,12 +119,12 @@ def test_planes_that_are_copied_in_parts(few_slots: type[FewSlots], monkeypatch:
     assert_same_bits(found, CpuEngine().max_gains(planes, tiles, pseudocount=0.25))
 
 
-def test_searches_of_several_threads_do_not_disturb_each_other(few_slots: type[FewSlots]) -> None:
+def test_searches_of_several_threads_do_not_disturb_each_other(few_slots):
     problems = [random_problem(seed, dimensions) for seed in range(2) for dimensions in (2, 3)]
     expected = [CpuEngine().max_gains(*problem, pseudocount=0.25) for problem in problems]
     together = threading.Barrier(len(problems))
 
-    def search(number: int) -> MaxGains:
+    def search(number):
         together.wait()
         return CudaEngine(devices=(0, 0) if number % 2 else (0,)).max_gains(*problems[number], pseudocount=0.25)
 
@@ -139,7 +134,7 @@ def test_searches_of_several_threads_do_not_disturb_each_other(few_slots: type[F
 
 
 @contextmanager
-def memory_of(n_bytes: int) -> Iterator[None]:
+def memory_of(n_bytes):
     import cupy
 
     pool = cupy.get_default_memory_pool()
@@ -152,7 +147,7 @@ def memory_of(n_bytes: int) -> Iterator[None]:
         pool.set_limit(size=before)
 
 
-def test_planes_of_three_times_the_memory() -> None:
+def test_planes_of_three_times_the_memory():
     """Without any change but the memory that CuPy may take."""
     planes = random_genotypes(12_000, 200_000)  # 900 MB of fragments
     shape: dict[str, Any] = {"block_size": 64, "middle_size": 256, "n_lanes": 256, "even": False}

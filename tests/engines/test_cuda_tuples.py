@@ -1,7 +1,5 @@
 """Lists of tuples on GPUs: what can be said of them anywhere, and, where there is one, that they equal the CPU's."""
 
-from __future__ import annotations
-
 import threading
 from functools import partial
 from itertools import combinations
@@ -16,12 +14,18 @@ from test_cuda import KINDS
 from test_tuples import small_batches
 
 import interplay
-from cuda_problems import problem
+from cuda_problems import (
+    assert_rows_of_the_cpu,
+    assert_same_rows,
+    classes_of,
+    planes_of,
+    problem,
+    some_asked_for,
+    tiles_for,
+)
 from gpu_mark import needs_gpu
 from interplay.ask.tuples import source as tuple_source
-from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTiles
-from interplay.data.codes.planes import make_bit_planes
-from interplay.data.study.outcomes.classes import DecisionClasses
+from interplay.base.arrays import TupleRows, TupleTiles
 from interplay.search.engines import choice
 from interplay.search.engines.base import TileShape
 from interplay.search.engines.choice import SearchWork, check_engine, choose_engine
@@ -34,18 +38,10 @@ from interplay.search.engines.cuda.tables import entropy_terms, make_statistic_t
 from interplay.search.engines.sinks import tuple_formula
 from interplay.search.tiles import make_tuple_tiles
 
-
-def assert_same_rows(a: TupleRows, b: TupleRows) -> None:
-    for name in ("tuples", "variable", "value", "rows_of_tile"):
-        one, other = getattr(a, name), getattr(b, name)
-        assert one.dtype == other.dtype, name
-        assert np.array_equal(one, other), name
-
-
 # --- without a GPU ------------------------------------------------------------------------------------------------
 
 
-def rows_of(begin: int, rows_of_tile: np.ndarray) -> TupleRows:
+def rows_of(begin, rows_of_tile):
     """Rows that say which tile they are of."""
     tile = np.repeat(np.arange(begin, begin + len(rows_of_tile)), rows_of_tile).astype(np.int32)
     return TupleRows(np.column_stack([tile, tile]), tile, tile.astype(float), rows_of_tile)
@@ -53,7 +49,7 @@ def rows_of(begin: int, rows_of_tile: np.ndarray) -> TupleRows:
 
 @pytest.mark.parametrize("n_workers", [1, 3])
 @pytest.mark.parametrize("max_rows", [None, 1, 40, 700, 10**9])
-def test_chunks_come_back_in_order(n_workers: int, max_rows: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_come_back_in_order(n_workers, max_rows, monkeypatch):
     monkeypatch.setattr(device_listing, "_MAX_ROWS", 100)
     put_back = 0
     for seed in range(30):
@@ -84,7 +80,7 @@ def test_chunks_come_back_in_order(n_workers: int, max_rows: int | None, monkeyp
     assert put_back or max_rows == 1
 
 
-def test_chunks_grow_where_rows_are_few() -> None:
+def test_chunks_grow_where_rows_are_few():
     chunks = ListingChunks(np.full(1000, 1e6), 2, max_rows=1_000_000)
     sizes = []
     while (chunk := chunks.take()) is not None:
@@ -95,14 +91,12 @@ def test_chunks_grow_where_rows_are_few() -> None:
     assert len(chunks.rows()) == 5000
 
 
-def without_decision(rng: np.random.Generator, n_samples: int, n_levels: np.ndarray) -> BitPlanes:
-    codes = np.stack([rng.integers(0, c, n_samples) for c in n_levels]).astype(np.uint8)
-    return make_bit_planes(
-        [DiscreteCodes(codes, n_levels)], DecisionClasses(np.zeros(n_samples, dtype=np.int64), ["all"])
-    )
+def without_decision(rng, n_samples, n_levels):
+    codes = np.stack([rng.integers(0, c, n_samples) for c in n_levels])
+    return planes_of(codes, n_levels, classes_of(np.zeros(n_samples), 1))
 
 
-def counts_of(planes: BitPlanes, members: list[int]) -> np.ndarray:
+def counts_of(planes, members):
     """Samples by level of each member, then class."""
     n_classes = len(planes.class_sizes)
     bits = np.unpackbits(planes.words.view(np.uint8), axis=1, bitorder="little")
@@ -124,7 +118,7 @@ def counts_of(planes: BitPlanes, members: list[int]) -> np.ndarray:
     ("stat", "dimensions", "with_decision"),
     [("H", 3, True), ("VI", 2, True), ("MI", 2, False), ("H", 2, False), ("TC", 4, False), ("II", 3, False)],
 )
-def test_tables_give_the_statistics_of_the_cpu_engine(stat: str, dimensions: int, with_decision: bool) -> None:
+def test_tables_give_the_statistics_of_the_cpu_engine(stat, dimensions, with_decision):
     """What tuple_statistic.cu does, in plain loops."""
     rng = np.random.default_rng(0)
     n_levels = np.array([2, 3, 2, 4, 3], dtype=np.int64)
@@ -161,7 +155,7 @@ def test_tables_give_the_statistics_of_the_cpu_engine(stat: str, dimensions: int
         assert value == (-bits if with_decision else constant - bits / n)
 
 
-def test_too_many_kinds_of_tuples_are_left_to_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_kinds_of_tuples_are_left_to_the_cpu(monkeypatch):
     planes = without_decision(np.random.default_rng(0), 50, np.arange(2, 8))
     tiles = make_tuple_tiles(planes.n_levels, n_vars=6, dimensions=4)
     formula = tuple_formula("II", 4, with_decision=False)
@@ -172,7 +166,7 @@ def test_too_many_kinds_of_tuples_are_left_to_the_cpu(monkeypatch: pytest.Monkey
         make_statistic_tables(planes, tiles, 0.25, formula)
 
 
-def test_only_blocks_of_the_tiles_at_hand_are_laid_out() -> None:
+def test_only_blocks_of_the_tiles_at_hand_are_laid_out():
     planes, n_levels = problem(np.random.default_rng(0), n_samples=100, n_vars=60, levels=(2, 3))
     singles = np.arange(61)
     tuples = np.array([[3, 7, 40], [3, 8, 59]], dtype=np.int32)
@@ -184,7 +178,7 @@ def test_only_blocks_of_the_tiles_at_hand_are_laid_out() -> None:
     np.testing.assert_array_equal(layout.row_plane[layout.first_row[used]], planes.plane_start[used])
 
 
-def test_auto_lists_on_a_gpu_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_lists_on_a_gpu_where_it_pays(monkeypatch):
     monkeypatch.setattr(choice, "find_spec", lambda name: object())
     monkeypatch.setattr("interplay.search.engines.cuda.why_no_cuda", lambda: None)
     monkeypatch.setattr("interplay.search.engines.cuda.engine.why_no_cuda", lambda: None)
@@ -210,11 +204,11 @@ def test_auto_lists_on_a_gpu_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> N
 class CutsOtherwise(CpuEngine):
     """As a GPU likes its tiles, on the CPU."""
 
-    def tile_shape(self, dimensions: int) -> TileShape:
+    def tile_shape(self, dimensions):
         return TileShape(block_size=2, middle_size=5, n_lanes=7, even=False)
 
 
-def table_with_levels() -> tuple[np.ndarray, np.ndarray]:
+def table_with_levels():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(250, 14))
     X[:, 4], X[:, 9] = rng.integers(0, 3, 250), rng.integers(0, 4, 250)  # taken as they are
@@ -243,7 +237,7 @@ CALLS: list[dict[str, Any]] = [
 ]
 
 
-def listed(engine: Any, call: dict[str, Any]) -> list[np.ndarray]:
+def listed(engine, call):
     call = dict(call)
     X, y = table_with_levels()
     given = (X,) if call.pop("without_decision", False) else (X, y)
@@ -252,26 +246,24 @@ def listed(engine: Any, call: dict[str, Any]) -> list[np.ndarray]:
     return [found] if isinstance(found, np.ndarray) else [found.tuples, found.variable, found.value]
 
 
-def assert_same_listing(engine: Any, call: dict[str, Any]) -> None:
+def assert_same_listing(engine, call):
     for a, b in zip(listed(engine, call), listed("cpu", call), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)
-def test_tiles_of_an_engine_change_nothing(call: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tiles_of_an_engine_change_nothing(call, monkeypatch):
     assert_same_listing(CutsOtherwise(), call)
     small_batches(monkeypatch, 60)
     assert_same_listing(CutsOtherwise(), call)
 
 
 @pytest.mark.parametrize("min_gain", [None, 2.0])
-def test_a_file_does_not_depend_on_the_tiles_of_the_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, min_gain: float | None
-) -> None:
+def test_a_file_does_not_depend_on_the_tiles_of_the_engine(tmp_path, monkeypatch, min_gain):
     assert_same_file(CutsOtherwise(), tmp_path, monkeypatch, min_gain)
 
 
-def assert_same_file(engine: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, min_gain: float | None) -> None:
+def assert_same_file(engine, folder, monkeypatch, min_gain):
     small_batches(monkeypatch, 100)
     X, y = table_with_levels()
     for name, one in (("a", engine), ("b", "cpu")):
@@ -289,7 +281,7 @@ def assert_same_file(engine: Any, folder: Path, monkeypatch: pytest.MonkeyPatch,
 class TestEqualsTheCpuEngine:
     pytestmark = needs_gpu
 
-    def test_bits(self, dimensions: int, kind: tuple[tuple[int, ...], int], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_bits(self, dimensions, kind, monkeypatch):
         levels, n_classes = kind
         rng = np.random.default_rng([7, dimensions, n_classes, *levels])
         for case in range(3):
@@ -303,10 +295,7 @@ class TestEqualsTheCpuEngine:
                 n_classes=n_classes,
                 rare=case == 1,
             )
-            how: dict[str, Any] = {}
-            if case == 2:
-                asked_for = np.isin(np.arange(n_vars), rng.choice(n_vars, max(dimensions, n_vars // 3), replace=False))
-                how = {"asked_for": asked_for, "require": "any" if dimensions % 2 else "all"}
+            how = some_asked_for(rng, n_vars, dimensions, 3) if case == 2 else {}
             shapes: list[dict[str, Any]] = [
                 vars(CudaEngine().tile_shape(dimensions)),
                 {},
@@ -322,13 +311,9 @@ class TestEqualsTheCpuEngine:
             # A gain itself as the threshold: it must not be listed.
             for min_value in (-np.inf, 0.0, middling, everything.value.max(), high, np.inf, mixed):
                 for max_rows in (None, 1, 1 + len(everything) // 5):
-                    given = {
-                        "pseudocount": pseudocount,
-                        "min_value": np.broadcast_to(np.float64(min_value), n_vars).copy(),
-                        "max_rows": max_rows,
-                    }
-                    found = CudaEngine().interesting_tuples(planes, tiles, **given)
-                    assert_same_rows(found, CpuEngine().interesting_tuples(planes, tiles, **given))
+                    least = np.broadcast_to(np.float64(min_value), n_vars).copy()
+                    given = {"pseudocount": pseudocount, "min_value": least, "max_rows": max_rows}
+                    assert_rows_of_the_cpu(CudaEngine(), planes, tiles, **given)
 
 
 @pytest.mark.parametrize("levels", [2, 3, 4, 5, 6])
@@ -339,27 +324,22 @@ class TestScoresOfEqualLevels:
     pytestmark = needs_gpu
 
     @pytest.mark.parametrize("n_classes", [2, 3])
-    def test_bits(self, dimensions: int, levels: int, n_classes: int) -> None:
+    def test_bits(self, dimensions, levels, n_classes):
         rng = np.random.default_rng([dimensions, levels, n_classes])
         n_vars = {2: 40, 3: 16, 4: 9}[dimensions]
         for n_samples in (37, 2100):
             planes, n_levels = problem(rng, n_samples=n_samples, n_vars=n_vars, levels=(levels,), n_classes=n_classes)
-            tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=dimensions)
-            given: dict[str, Any] = {"pseudocount": 0.25, "min_value": np.full(n_vars, -np.inf)}
-            found = CudaEngine().interesting_tuples(planes, tiles, **given)
-            assert_same_rows(found, CpuEngine().interesting_tuples(planes, tiles, **given))
+            tiles = tiles_for(n_levels, n_vars, dimensions)
+            assert_rows_of_the_cpu(CudaEngine(), planes, tiles, pseudocount=0.25, min_value=np.full(n_vars, -np.inf))
 
-    def test_counts_of_more_than_16_bits(self, dimensions: int, levels: int) -> None:
+    def test_counts_of_more_than_16_bits(self, dimensions, levels):
         n_samples, n_vars = 140_001, 7
         codes = np.random.default_rng(levels).integers(0, levels, (n_vars, n_samples), dtype=np.uint8)
         codes[:3] = 0
         n_levels = np.full(n_vars, levels, dtype=np.int64)
-        classes = DecisionClasses(np.arange(n_samples) % 2, [0, 1])
-        planes = make_bit_planes([DiscreteCodes(codes, n_levels)], classes)
-        tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=dimensions)
-        given: dict[str, Any] = {"pseudocount": 0.25, "min_value": np.full(n_vars, -np.inf)}
-        found = CudaEngine().interesting_tuples(planes, tiles, **given)
-        assert_same_rows(found, CpuEngine().interesting_tuples(planes, tiles, **given))
+        planes = planes_of(codes, n_levels, classes_of(np.arange(n_samples) % 2))
+        tiles = tiles_for(n_levels, n_vars, dimensions)
+        assert_rows_of_the_cpu(CudaEngine(), planes, tiles, pseudocount=0.25, min_value=np.full(n_vars, -np.inf))
 
 
 @pytest.mark.parametrize("levels", [(2,), (2, 3, 5)], ids=str)
@@ -370,7 +350,7 @@ class TestScoresOfEqualLevels:
 class TestStatistics:
     pytestmark = needs_gpu
 
-    def test_bits(self, stat: str, dimensions: int, n_classes: int, levels: tuple[int, ...]) -> None:
+    def test_bits(self, stat, dimensions, n_classes, levels):
         rng = np.random.default_rng([dimensions, n_classes, *levels])
         n_vars = {1: 60, 2: 60, 3: 25, 4: 15, 5: 10}[dimensions]
         n_levels = rng.choice(levels, n_vars).astype(np.int64)
@@ -387,38 +367,35 @@ class TestStatistics:
                 )
                 threshold = -np.inf if share is None else np.quantile(everything.value, share)
                 given["min_value"] = np.full(n_vars, threshold)
-                found = CudaEngine().interesting_tuples(planes, tiles, **given)
-                assert_same_rows(found, CpuEngine().interesting_tuples(planes, tiles, **given))
+                assert_rows_of_the_cpu(CudaEngine(), planes, tiles, **given)
 
 
 class TestOnADevice:
     pytestmark = needs_gpu
 
     @pytest.fixture
-    def rng(self) -> np.random.Generator:
+    def rng(self):
         return np.random.default_rng(5)
 
     @pytest.mark.parametrize("call", CALLS, ids=str)
-    def test_as_users_call_it(self, call: dict[str, Any]) -> None:
+    def test_as_users_call_it(self, call):
         assert_same_listing("cuda", call)
 
     @pytest.mark.parametrize("min_gain", [None, 2.0])
-    def test_files_are_the_same(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, min_gain: float | None) -> None:
+    def test_files_are_the_same(self, tmp_path, monkeypatch, min_gain):
         assert_same_file("cuda", tmp_path, monkeypatch, min_gain)
 
     @pytest.mark.parametrize(
         "how", [{"counting": "popc"}, {"devices": (0, 0)}, {"devices": (0, 0, 0)}, {"devices": (0,)}], ids=str
     )
     @pytest.mark.parametrize("max_rows", [None, 500])
-    def test_however_it_is_run(self, rng: np.random.Generator, how: dict[str, Any], max_rows: int | None) -> None:
+    def test_however_it_is_run(self, rng, how, max_rows):
         planes, n_levels = problem(rng, n_samples=500, n_vars=50, levels=(2, 3))
         tiles = make_tuple_tiles(n_levels, n_vars=50, dimensions=3, block_size=8, middle_size=8, n_lanes=16)
         given: dict[str, Any] = {"pseudocount": 0.25, "min_value": np.full(50, 3.0), "max_rows": max_rows}
-        expected = CpuEngine().interesting_tuples(planes, tiles, **given)
-        assert len(expected) > 500
-        assert_same_rows(CudaEngine(**how).interesting_tuples(planes, tiles, **given), expected)
+        assert len(assert_rows_of_the_cpu(CudaEngine(**how), planes, tiles, **given)) > 500
 
-    def test_with_little_room(self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_with_little_room(self, rng, monkeypatch):
         """More survive than fit into the buffer, and chunks turn out to have too many rows: nothing comes twice."""
         monkeypatch.setattr(device_listing, "_CAPACITY", work_plan.MIN_CAPACITY)
         monkeypatch.setattr(device_listing, "_MAX_ROWS", 100_000)
@@ -426,7 +403,7 @@ class TestOnADevice:
         overflows = []
         score = DeviceListing._score
 
-        def count_overflows(self: DeviceListing, tiles: Any) -> int:
+        def count_overflows(self, tiles):
             n_found = score(self, tiles)
             overflows.append(n_found > self._state.capacity)
             return n_found
@@ -438,13 +415,11 @@ class TestOnADevice:
             tiles = make_tuple_tiles(n_levels, n_vars=300, dimensions=3, **shape)
             min_value = np.full(300, 2.0)
             min_value[:150] = 20.0  # few rows at first, then many
-            given: dict[str, Any] = {"pseudocount": 0.25, "min_value": min_value}
-            expected = CpuEngine().interesting_tuples(planes, tiles, **given)
-            assert len(expected) > 300_000
-            assert_same_rows(CudaEngine().interesting_tuples(planes, tiles, **given), expected)
+            rows = assert_rows_of_the_cpu(CudaEngine(), planes, tiles, pseudocount=0.25, min_value=min_value)
+            assert len(rows) > 300_000
         assert any(overflows)
 
-    def test_progress_ends_with_all_tuples(self, rng: np.random.Generator) -> None:
+    def test_progress_ends_with_all_tuples(self, rng):
         planes, n_levels = problem(rng, n_samples=200, n_vars=60)
         tiles = make_tuple_tiles(n_levels, n_vars=60, dimensions=3, block_size=8, middle_size=8, n_lanes=16)
         for threshold in (-np.inf, 2.0):
@@ -458,28 +433,24 @@ class TestOnADevice:
             )
             assert told[-1] == pytest.approx(comb(60, 3), abs=1)
 
-    def test_too_many_cells_go_to_the_cpu_with_a_message(
-        self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_too_many_cells_go_to_the_cpu_with_a_message(self, rng, monkeypatch):
         planes, n_levels = problem(rng, n_samples=300, n_vars=4, levels=(60,))
         tiles = make_tuple_tiles(n_levels, n_vars=4, dimensions=3)
         given: dict[str, Any] = {"pseudocount": 0.25, "min_value": np.zeros(4)}
         with pytest.warns(UserWarning, match="listed on the CPU instead"):
-            found = CudaEngine().interesting_tuples(planes, tiles, **given)
-        assert_same_rows(found, CpuEngine().interesting_tuples(planes, tiles, **given))
+            assert_rows_of_the_cpu(CudaEngine(), planes, tiles, **given)
         monkeypatch.setattr(tables, "_MAX_VALUES", 100)
         given["formula"] = tuple_formula("H", 2, with_decision=True)
         tiles = make_tuple_tiles(n_levels, n_vars=4, dimensions=2)
         with pytest.warns(UserWarning, match=r"different numbers of levels \(.*\): they are listed on the CPU instead"):
-            found = CudaEngine().interesting_tuples(planes, tiles, **given)
-        assert_same_rows(found, CpuEngine().interesting_tuples(planes, tiles, **given))
+            assert_rows_of_the_cpu(CudaEngine(), planes, tiles, **given)
 
     @pytest.mark.parametrize("devices", [(0,), (0, 0)])
-    def test_ctrl_c(self, rng: np.random.Generator, devices: tuple[int, ...]) -> None:
+    def test_ctrl_c(self, rng, devices):
         planes, n_levels = problem(rng, n_samples=500, n_vars=80)
         tiles = make_tuple_tiles(n_levels, n_vars=80, dimensions=3, block_size=8, middle_size=8, n_lanes=16)
 
-        def interrupt(done: int, found: Any = None) -> None:
+        def interrupt(done, found=None):
             raise KeyboardInterrupt
 
         before = threading.active_count()
@@ -489,9 +460,9 @@ class TestOnADevice:
             )
         assert threading.active_count() == before
 
-    def test_interrupted_list_holds_what_was_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_interrupted_list_holds_what_was_found(self, monkeypatch):
         class Stops(CudaEngine):
-            def search(self, *arguments: Any, **settings: Any) -> None:
+            def search(self, *arguments, **settings):
                 calls = self.__dict__.setdefault("calls", [])
                 calls.append(1)
                 if len(calls) > 3:
@@ -506,24 +477,20 @@ class TestOnADevice:
         assert 300 <= len(caught.value.partial) < len(whole)
         assert set(caught.value.partial.value) <= set(whole.value)
 
-    def test_no_tiles_no_rows(self, rng: np.random.Generator) -> None:
+    def test_no_tiles_no_rows(self, rng):
         planes, n_levels = problem(rng, n_samples=50, n_vars=6)
-        tiles = make_tuple_tiles(n_levels, n_vars=6, dimensions=2)[:0]
-        given: dict[str, Any] = {"pseudocount": 0.25, "min_value": np.zeros(6)}
-        assert_same_rows(
-            CudaEngine().interesting_tuples(planes, tiles, **given),
-            CpuEngine().interesting_tuples(planes, tiles, **given),
-        )
+        tiles = tiles_for(n_levels, 6, 2)[:0]
+        assert_rows_of_the_cpu(CudaEngine(), planes, tiles, pseudocount=0.25, min_value=np.zeros(6))
 
-    def test_synergies_are_the_same(self) -> None:
+    def test_synergies_are_the_same(self):
         X, y, _ = interplay.datasets.make_madelon(n_samples=400, n_vars=40, random_state=0)
-        tables_ = [
+        on_cpu, on_gpu = (
             interplay.select(X, y, dimensions=3, random_state=1, engine=engine).synergies(top=5)
             for engine in ("cpu", "cuda")
-        ]
-        assert tables_[0].equals(tables_[1])
+        )
+        assert on_cpu.equals(on_gpu)
 
-    def test_estimate_needs_no_other_engine(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_estimate_needs_no_other_engine(self, monkeypatch):
         """Many tuples, few rows: the number of rows is estimated first, on the device too."""
         monkeypatch.setattr(tuple_source, "_SAMPLE_TILES", 8)
         X, y, _ = interplay.datasets.make_madelon(n_samples=500, n_vars=200, random_state=0)

@@ -1,14 +1,10 @@
 """The Dask engine: whatever happens to the workers, the same bits as one processor."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,7 +28,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def client() -> Iterator[distributed.Client]:
+def client():
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
@@ -45,7 +41,7 @@ def problem():
     return make_problem()
 
 
-def test_same_bits_and_every_tile_once(client, problem) -> None:
+def test_same_bits_and_every_tile_once(client, problem):
     planes, tiles, plain = problem
     done = np.zeros(len(tiles), dtype=int)
     told = []
@@ -65,7 +61,7 @@ def test_same_bits_and_every_tile_once(client, problem) -> None:
     assert_same(again, plain)
 
 
-def test_bounds_too_large_to_travel_with_every_task(client, problem, monkeypatch) -> None:
+def test_bounds_too_large_to_travel_with_every_task(client, problem, monkeypatch):
     import interplay.search.engines.dask as engine
 
     monkeypatch.setattr(engine, "_MAX_BOUND_BYTES", 0)
@@ -74,7 +70,7 @@ def test_bounds_too_large_to_travel_with_every_task(client, problem, monkeypatch
     assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
-def test_as_users_call_it(client, tmp_path: Path) -> None:
+def test_as_users_call_it(client, tmp_path):
     from sklearn.base import clone
 
     rng = np.random.default_rng(1)
@@ -91,14 +87,14 @@ def test_as_users_call_it(client, tmp_path: Path) -> None:
     assert np.array_equal(selector.p_values_, interplay.select(X, y, dimensions=2, random_state=0).p_value)
 
 
-def test_workers_are_killed_and_others_come(client, problem) -> None:
+def test_workers_are_killed_and_others_come(client, problem):
     """With the last of them, the planes are gone too."""
     planes, tiles, plain = problem
     client.run(slow_down, 0.01)
     victims = list(client.run(os.getpid).values())
     killed_at = []
 
-    def kill_once(done: int) -> None:
+    def kill_once(done):
         if not killed_at and done > 0.2 * tiles.n_tuples.sum():
             killed_at.append(done)
             for victim in victims:
@@ -110,7 +106,7 @@ def test_workers_are_killed_and_others_come(client, problem) -> None:
     assert not set(client.run(os.getpid).values()) & set(victims)
 
 
-def test_a_worker_without_memory_leaves_it_to_the_other(client, problem) -> None:
+def test_a_worker_without_memory_leaves_it_to_the_other(client, problem):
     planes, tiles, plain = problem
     poor = min(client.nthreads())
     client.run(fail_on_many_tiles, "memory", 0, workers=[poor])
@@ -118,7 +114,7 @@ def test_a_worker_without_memory_leaves_it_to_the_other(client, problem) -> None
 
 
 @pytest.mark.parametrize("most", [1, 4])
-def test_chunks_that_need_too_much_memory_are_split(client, problem, monkeypatch, most: int) -> None:
+def test_chunks_that_need_too_much_memory_are_split(client, problem, monkeypatch, most):
     """As often as that is possible: to a single tile, should it be so."""
     planes, tiles, plain = problem
     client.run(fail_on_many_tiles, "memory", most)
@@ -127,7 +123,7 @@ def test_chunks_that_need_too_much_memory_are_split(client, problem, monkeypatch
 
 
 def _larger_chunks(next_chunk):
-    def next_large_chunk(search: ChunkTasks):
+    def next_large_chunk(search):
         next_tile = search._next_tile
         chunk = next_chunk(search)
         if chunk is not None and search._next_tile > next_tile:
@@ -138,7 +134,7 @@ def _larger_chunks(next_chunk):
     return next_large_chunk
 
 
-def test_chunks_that_killed_their_worker_are_split(problem, monkeypatch) -> None:
+def test_chunks_that_killed_their_worker_are_split(problem, monkeypatch):
     import dask
 
     from interplay.search.engines.dask import Chunk
@@ -158,9 +154,9 @@ def test_chunks_that_killed_their_worker_are_split(problem, monkeypatch) -> None
     assert split
 
 
-def test_interrupted_on_the_cluster_it_goes_on_here(client, tmp_path: Path) -> None:
+def test_interrupted_on_the_cluster_it_goes_on_here(client, tmp_path):
     class Stops(interplay.Checkpoint):
-        def write_if_due(self, next_in: float) -> None:
+        def write_if_due(self, next_in):
             self.write()
             self.n_writes = getattr(self, "n_writes", 0) + 1
             if self.n_writes == 3:
@@ -183,7 +179,7 @@ def test_interrupted_on_the_cluster_it_goes_on_here(client, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("how", "reason"), [("memory", "MemoryError: not enough memory on tcp"), ("error", "OSError: too many tiles")]
 )
-def test_what_fails_everywhere_is_named(client, problem, how: str, reason: str) -> None:
+def test_what_fails_everywhere_is_named(client, problem, how, reason):
     planes, tiles, _ = problem
     client.run(fail_on_many_tiles, how, 0)
     with pytest.raises(RuntimeError, match=rf"failed 5 times on tiles? \d+ .*of {len(tiles)} \({reason}") as caught:
@@ -191,7 +187,7 @@ def test_what_fails_everywhere_is_named(client, problem, how: str, reason: str) 
     assert "\n" not in str(caught.value)
 
 
-def test_an_interrupt_stops_the_workers_too(client, ctrl_c_after) -> None:
+def test_an_interrupt_stops_the_workers_too(client, ctrl_c_after):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1000, 2000)), rng.integers(0, 2, 1000)
     ctrl_c = ctrl_c_after(2.0)
@@ -204,19 +200,19 @@ def test_an_interrupt_stops_the_workers_too(client, ctrl_c_after) -> None:
 
 
 class _PressesAtItsEnd:
-    def __del__(self) -> None:
+    def __del__(self):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.01)  # the exception strikes here, and Python forgets it
 
 
-def test_an_interrupt_that_python_forgets(client, monkeypatch) -> None:
+def test_an_interrupt_that_python_forgets(client, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1000, 2000)), rng.integers(0, 2, 1000)
     handler = signal.getsignal(signal.SIGINT)
     submit = ChunkTasks._submit
     pressed_at = []
 
-    def submit_and_press(self, completed) -> None:
+    def submit_and_press(self, completed):
         submit(self, completed)
         if not pressed_at:
             pressed_at.append(time.monotonic())
@@ -229,7 +225,7 @@ def test_an_interrupt_that_python_forgets(client, monkeypatch) -> None:
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-def test_an_interrupt_spoils_nothing_of_the_client(client, problem, monkeypatch) -> None:
+def test_an_interrupt_spoils_nothing_of_the_client(client, problem, monkeypatch):
     """Ctrl-C while a result is fetched waits for it: else it would cancel a request that all later ones wait for."""
     planes, tiles, plain = problem
     result = distributed.Future.result
@@ -249,13 +245,13 @@ def test_an_interrupt_spoils_nothing_of_the_client(client, problem, monkeypatch)
     assert_same(engine.max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
-def test_results_whose_request_was_cancelled_before_are_lost_and_not_failed(client, problem) -> None:
+def test_results_whose_request_was_cancelled_before_are_lost_and_not_failed(client, problem):
     """As a Ctrl-C in another call of the client may leave it: `Future.result` then raises an UnboundLocalError."""
     import asyncio
 
     planes, tiles, plain = problem
 
-    async def spoil() -> None:
+    async def spoil():
         client._gather_keys = set()
         client._gather_future = asyncio.get_running_loop().create_future()
         client._gather_future.cancel()
@@ -264,7 +260,7 @@ def test_results_whose_request_was_cancelled_before_are_lost_and_not_failed(clie
     assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
-def test_data_that_cannot_be_sent_at_once(client, problem, monkeypatch) -> None:
+def test_data_that_cannot_be_sent_at_once(client, problem, monkeypatch):
     """A worker on its way out makes it fail until the scheduler knows: for seconds on a busy machine."""
     planes, tiles, plain = problem
     scatter = distributed.Client.scatter
@@ -281,7 +277,7 @@ def test_data_that_cannot_be_sent_at_once(client, problem, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("what", ["cluster", "client"])
-def test_a_cluster_that_is_closed_during_the_search(problem, what: str) -> None:
+def test_a_cluster_that_is_closed_during_the_search(problem, what):
     planes, tiles, _ = problem
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
@@ -297,13 +293,13 @@ def test_a_cluster_that_is_closed_during_the_search(problem, what: str) -> None:
             DaskEngine(client).tile_shape(3)
 
 
-def test_threads_of_one_process(problem) -> None:
+def test_threads_of_one_process(problem):
     planes, tiles, plain = problem
     with distributed.Client(processes=False, n_workers=1, threads_per_worker=3, dashboard_address=":0") as client:
         assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
-def test_workers_that_come_later(problem) -> None:
+def test_workers_that_come_later(problem):
     """An adaptive cluster starts with none."""
     planes, tiles, plain = problem
     with (
@@ -316,7 +312,7 @@ def test_workers_that_come_later(problem) -> None:
         assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
-def test_a_gpu_worker_without_a_gpu_uses_its_processor(problem, caplog) -> None:
+def test_a_gpu_worker_without_a_gpu_uses_its_processor(problem, caplog):
     planes, tiles, plain = problem
     with distributed.Client(
         processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0", resources={"GPU": 1}
@@ -324,7 +320,7 @@ def test_a_gpu_worker_without_a_gpu_uses_its_processor(problem, caplog) -> None:
         assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
-def test_a_scheduler_that_settings_name(problem) -> None:
+def test_a_scheduler_that_settings_name(problem):
     import dask
 
     planes, tiles, plain = problem
@@ -339,6 +335,6 @@ def test_a_scheduler_that_settings_name(problem) -> None:
             engine.client.close()
 
 
-def test_no_cluster_no_engine() -> None:
+def test_no_cluster_no_engine():
     with pytest.raises(ValueError, match=r"distributed.Client\(\) for this machine"):
         check_engine("dask")

@@ -3,8 +3,6 @@
 `INTERPLAY_CHAOS_SECONDS` sets for how long (an hour before a release), `INTERPLAY_CHAOS_SEED` draws other faults.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -26,7 +24,7 @@ SECONDS_TO_END = 300.0
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signals")
-def test_faults_in_random_order(tmp_path: Path) -> None:
+def test_faults_in_random_order(tmp_path):
     told = tmp_path / "told.txt"
     with told.open("w") as file:
         chaos = subprocess.Popen(

@@ -1,8 +1,5 @@
 """Workers of a Dask cluster with a GPU, alone or beside others: the GPU is used, and the bits are the same."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -13,7 +10,6 @@ import pytest
 import interplay
 from cuda_problems import problem
 from gpu_mark import needs_gpu
-from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
 
@@ -24,7 +20,6 @@ from test_dask_screen import assert_same_rows  # noqa: E402
 from test_engine_screen import thresholds  # noqa: E402
 
 from interplay.search.engines.dask import ChunkTasks, DaskEngine  # noqa: E402
-from interplay.search.engines.dask_tasks import TaskResult  # noqa: E402
 
 pytestmark = [
     *needs_gpu,
@@ -35,7 +30,7 @@ pytestmark = [
 
 
 @contextmanager
-def cluster(*, gpu_threads: int, cpu_workers: int) -> Iterator[distributed.Client]:
+def cluster(*, gpu_threads, cpu_workers):
     """A worker process with a GPU, and others without; each is started afresh, as a CUDA context needs it."""
     workers = {"gpu": {"cls": distributed.Nanny, "options": {"nthreads": gpu_threads, "resources": {"GPU": 1}}}}
     for number in range(cpu_workers):
@@ -50,12 +45,12 @@ def cluster(*, gpu_threads: int, cpu_workers: int) -> Iterator[distributed.Clien
 
 
 @pytest.fixture
-def chunks_by_engine(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+def chunks_by_engine(monkeypatch):
     """How many chunks were searched by what."""
     counted: dict[str, int] = {}
     learn = ChunkTasks._learn
 
-    def count(search: ChunkTasks, result: TaskResult, cost: float) -> None:
+    def count(search, result, cost):
         counted[result.engine] = counted.get(result.engine, 0) + 1
         learn(search, result, cost)
 
@@ -64,7 +59,7 @@ def chunks_by_engine(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def searched() -> tuple[BitPlanes, TupleTiles, MaxGains]:
+def searched():
     """Many small tiles, two numbers of levels, contrast variables; and the answer."""
     planes, n_levels = problem(
         np.random.default_rng(0), n_samples=1000, n_vars=260, n_contrast=60, levels=(2, 2, 2, 2, 3)
@@ -73,7 +68,7 @@ def searched() -> tuple[BitPlanes, TupleTiles, MaxGains]:
     return planes, tiles, CpuEngine(n_threads=2).max_gains(planes, tiles, pseudocount=0.25)
 
 
-def test_a_gpu_beside_a_processor(searched, chunks_by_engine) -> None:
+def test_a_gpu_beside_a_processor(searched, chunks_by_engine):
     planes, tiles, plain = searched
     with cluster(gpu_threads=1, cpu_workers=1) as client:
         assert_same(DaskEngine(client, task_seconds=0.2).max_gains(planes, tiles, pseudocount=0.25), plain)
@@ -86,7 +81,7 @@ def test_a_gpu_beside_a_processor(searched, chunks_by_engine) -> None:
 
 
 @pytest.mark.parametrize("gpu_threads", [1, 3])
-def test_a_gpu_alone(searched, chunks_by_engine, gpu_threads: int) -> None:
+def test_a_gpu_alone(searched, chunks_by_engine, gpu_threads):
     """Several threads of a worker take turns on its device."""
     planes, tiles, plain = searched
     with cluster(gpu_threads=gpu_threads, cpu_workers=0) as client:
@@ -95,7 +90,7 @@ def test_a_gpu_alone(searched, chunks_by_engine, gpu_threads: int) -> None:
         assert chunks_by_engine["cuda"] > gpu_threads
 
 
-def test_a_gpu_screens(searched) -> None:
+def test_a_gpu_screens(searched):
     """Tuples of which every member gains, from a worker with a GPU and one without."""
     with_contrast, _, _ = searched
     planes = replace(
@@ -115,7 +110,7 @@ def test_a_gpu_screens(searched) -> None:
     assert len(wanted) > 100
 
 
-def test_as_users_call_it(chunks_by_engine) -> None:
+def test_as_users_call_it(chunks_by_engine):
     """All workers have a GPU, so the tiles are cut as it likes them."""
     X, y, _ = interplay.datasets.make_madelon(n_samples=500, n_vars=80, random_state=0)
     settings = {"dimensions": 3, "discretizations": 2, "random_state": 1}

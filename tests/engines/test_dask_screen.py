@@ -1,23 +1,17 @@
 """Tuples of which every member gains, from the workers of a Dask cluster: the same rows as from one processor."""
 
-from __future__ import annotations
-
 import pickle
 import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from test_engine_screen import Screen, screen_of, thresholds
+from test_engine_screen import screen_of, thresholds
 from test_screen import run_screen
 
 from interplay.base.arrays import TupleRows
 from interplay.search.engines import sinks
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.cpu import CpuEngine
-from interplay.search.engines.routing import DoneChunk
 from interplay.search.engines.sinks import MAX_ROWS
 
 distributed = pytest.importorskip("distributed")
@@ -34,7 +28,7 @@ SMALL_TILES = {"block_size": 8, "middle_size": 8, "n_lanes": 16}
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[distributed.Client]:
+def client():
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
@@ -42,9 +36,7 @@ def client() -> Iterator[distributed.Client]:
         yield client
 
 
-def streamed(
-    screen: Screen, client: Any, min_gain: np.ndarray, max_rows: int = MAX_ROWS, **options: Any
-) -> list[tuple[DoneChunk, TupleRows]]:
+def streamed(screen, client, min_gain, max_rows=MAX_ROWS, **options):
     planes, tiles = screen.prepared(**SMALL_TILES)
     sink = sinks.Screen(min_gain, max_rows)
     chunks = DaskEngine(client, task_seconds=0.05).stream(
@@ -53,20 +45,20 @@ def streamed(
     return sorted(((chunk, sink.rows) for chunk in chunks), key=lambda done: done[0].begin)
 
 
-def assert_same_tiles(done: list[tuple[DoneChunk, TupleRows]], wanted: TupleRows) -> None:
+def assert_same_tiles(done, wanted):
     chunks = [chunk for chunk, _ in done]
     assert [chunk.begin for chunk in chunks] == [0, *(chunk.end for chunk in chunks[:-1])]
     assert chunks[-1].end == len(wanted.rows_of_tile)
     assert_same_rows(TupleRows.joined([rows for _, rows in done]), wanted)
 
 
-def assert_same_rows(found: TupleRows, wanted: TupleRows) -> None:
+def assert_same_rows(found, wanted):
     for name in ("tuples", "variable", "value", "rows_of_tile"):
         assert np.array_equal(getattr(found, name), getattr(wanted, name))
 
 
 @pytest.mark.parametrize("name", ["triples of two levels", "mixed levels", "triples in three strata", "six"])
-def test_rows_equal_those_of_one_processor(name: str, client: Any) -> None:
+def test_rows_equal_those_of_one_processor(name, client):
     screen = screen_of(name, even=False)
     planes, tiles = screen.prepared(**SMALL_TILES)
     for min_gain in (thresholds(1.0, 0.2), thresholds(-1.0, 0.0)):
@@ -82,7 +74,7 @@ def test_rows_equal_those_of_one_processor(name: str, client: Any) -> None:
         assert_same_rows(whole, wanted)
 
 
-def test_lists_that_are_too_long_come_in_parts(client: Any) -> None:
+def test_lists_that_are_too_long_come_in_parts(client):
     screen = screen_of("mixed levels", even=False)
     planes, tiles = screen.prepared(**SMALL_TILES)
     chunks = streamed(screen, client, thresholds(-1.0, 0.0), max_rows=500)
@@ -91,7 +83,7 @@ def test_lists_that_are_too_long_come_in_parts(client: Any) -> None:
     assert max(len(rows) for _, rows in chunks) < 500 + wanted.rows_of_tile.max()
 
 
-def fail_now_and_then(how: str) -> None:
+def fail_now_and_then(how):
     """Run on the workers: chunks of more than three tiles run out of memory, or each fails once on each worker."""
     import interplay.search.engines.dask_tasks as tasks
 
@@ -110,7 +102,7 @@ def fail_now_and_then(how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["memory", "error"])
-def test_chunks_that_fail_are_screened_again(how: str, client: Any) -> None:
+def test_chunks_that_fail_are_screened_again(how, client):
     screen = screen_of("pairs of three levels", even=False)
     planes, tiles = screen.prepared(**SMALL_TILES)
     client.run(fail_now_and_then, how)
@@ -121,7 +113,7 @@ def test_chunks_that_fail_are_screened_again(how: str, client: Any) -> None:
     assert_same_tiles(chunks, CpuEngine().screen_tiles(planes, tiles, pseudocount=1e-6, min_gain=thresholds(2.0, 0.5)))
 
 
-def slow_down(seconds: float) -> None:
+def slow_down(seconds):
     """Run on the workers: let every tile take at least this long."""
     import interplay.search.engines.dask_tasks as tasks
 
@@ -133,7 +125,7 @@ def slow_down(seconds: float) -> None:
     tasks.CpuEngine = Slow if seconds else CpuEngine
 
 
-def test_interrupted_on_the_cluster_it_goes_on_here(client: Any, tmp_path: Path, ctrl_c_after: Any) -> None:
+def test_interrupted_on_the_cluster_it_goes_on_here(client, tmp_path, ctrl_c_after):
     rng = np.random.default_rng(3)
     X = rng.integers(0, 2, (300, 400))
     y = X[:, 3] ^ X[:, 300] ^ (rng.random(300) < 0.1)

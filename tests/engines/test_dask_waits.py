@@ -1,13 +1,11 @@
 """No wait of the Dask engine is without end: answers that never come, workers lost while data are sent."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,7 +28,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def client() -> Iterator[distributed.Client]:
+def client():
     """Threads of this process, which start at once."""
     with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
         yield client
@@ -42,7 +40,7 @@ def problem():
 
 
 @pytest.fixture
-def impatient(monkeypatch) -> None:
+def impatient(monkeypatch):
     monkeypatch.setattr(dask_cluster, "_SECONDS_TO_SEND", 0.3)
     monkeypatch.setattr(dask_cluster, "_SECONDS_UNTIL_GONE", 0.0)
     monkeypatch.setattr(dask_cluster, "_FIRST_PAUSE_SECONDS", 0.01)
@@ -50,9 +48,7 @@ def impatient(monkeypatch) -> None:
     monkeypatch.setitem(Connection.ask.__kwdefaults__, "seconds", 1.5)
 
 
-def never_answering(
-    monkeypatch, method: str, n_times: float = np.inf, of: type = distributed.Client
-) -> list[Callable[..., Any]]:
+def never_answering(monkeypatch, method, n_times=np.inf, of=distributed.Client):
     """Let a method of the client wait for ever, the first times it is called; return the calls."""
     original = getattr(of, method)
     calls: list[Callable[..., Any]] = []
@@ -65,7 +61,7 @@ def never_answering(
     return calls
 
 
-def test_data_that_never_arrive(client, problem, impatient, monkeypatch) -> None:
+def test_data_that_never_arrive(client, problem, impatient, monkeypatch):
     planes, tiles, _ = problem
     sendings = never_answering(monkeypatch, "scatter")
     with pytest.raises(
@@ -75,7 +71,7 @@ def test_data_that_never_arrive(client, problem, impatient, monkeypatch) -> None
     assert len(sendings) == dask_cluster._MAX_SENDINGS
 
 
-def test_data_that_are_sent_again(client, problem, impatient, monkeypatch) -> None:
+def test_data_that_are_sent_again(client, problem, impatient, monkeypatch):
     planes, tiles, plain = problem
     sendings = never_answering(monkeypatch, "scatter", n_times=2)
     assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
@@ -83,13 +79,13 @@ def test_data_that_are_sent_again(client, problem, impatient, monkeypatch) -> No
 
 
 @pytest.mark.parametrize("method", ["scatter", "replicate"])
-def test_an_interrupt_while_data_are_sent(client, problem, monkeypatch, method: str) -> None:
+def test_an_interrupt_while_data_are_sent(client, problem, monkeypatch, method):
     """At once, although they might take ten seconds; and the client is as good as before."""
     planes, tiles, plain = problem
     never_answering(monkeypatch, method, n_times=1)
     pressed_at = []
 
-    def press() -> None:
+    def press():
         pressed_at.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -102,14 +98,14 @@ def test_an_interrupt_while_data_are_sent(client, problem, monkeypatch, method: 
     assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
-def test_data_that_are_not_copied_between_workers(client, problem, impatient, monkeypatch) -> None:
+def test_data_that_are_not_copied_between_workers(client, problem, impatient, monkeypatch):
     planes, tiles, plain = problem
     copied = never_answering(monkeypatch, "replicate")
     assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
     assert len(copied) == 1
 
 
-def test_bounds_that_never_arrive(client, problem, impatient, monkeypatch) -> None:
+def test_bounds_that_never_arrive(client, problem, impatient, monkeypatch):
     import interplay.search.engines.dask as engine
 
     monkeypatch.setattr(engine, "_MAX_BOUND_BYTES", 0)
@@ -128,14 +124,14 @@ def test_bounds_that_never_arrive(client, problem, impatient, monkeypatch) -> No
     assert len(n_hung) >= 3
 
 
-def test_results_that_never_arrive_are_searched_again(client, problem, impatient, monkeypatch) -> None:
+def test_results_that_never_arrive_are_searched_again(client, problem, impatient, monkeypatch):
     planes, tiles, plain = problem
     fetched = never_answering(monkeypatch, "result", n_times=3, of=distributed.Future)
     assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
     assert len(fetched) > 3
 
 
-def test_a_scheduler_that_never_answers(client, problem, impatient, monkeypatch) -> None:
+def test_a_scheduler_that_never_answers(client, problem, impatient, monkeypatch):
     planes, tiles, _ = problem
     never_answering(monkeypatch, "run")
     assert DaskEngine(client).tile_shape(3) == USUAL_TILES
@@ -145,11 +141,11 @@ def test_a_scheduler_that_never_answers(client, problem, impatient, monkeypatch)
     assert DaskEngine(client).describe()["workers"] == 0
 
 
-def test_more_data_have_more_time() -> None:
+def test_more_data_have_more_time():
     assert seconds_to_send(10**9) > seconds_to_send(10**6) + 60
 
 
-def test_a_worker_that_is_killed_while_data_are_copied(problem, monkeypatch) -> None:
+def test_a_worker_that_is_killed_while_data_are_copied(problem, monkeypatch):
     """`Client.scatter(broadcast=True)` then waits for ever, and so does every later one."""
     planes, tiles, plain = problem
     replicate = distributed.Client.replicate
@@ -177,7 +173,7 @@ def test_a_worker_that_is_killed_while_data_are_copied(problem, monkeypatch) -> 
         assert killed
 
 
-def test_a_worker_that_is_stopped_while_data_are_sent(problem, monkeypatch) -> None:
+def test_a_worker_that_is_stopped_while_data_are_sent(problem, monkeypatch):
     """One that neither answers nor is lost, as on a machine that swaps: the search goes on when it does."""
     planes, tiles, plain = problem
     monkeypatch.setattr(dask_cluster, "_SECONDS_TO_SEND", 1.0)

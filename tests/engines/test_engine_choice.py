@@ -1,16 +1,12 @@
 """What may be an engine, which one "auto" is, and what `--dry-run` says of it."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from test_screen import run_screen
 
 import interplay
 from interplay.ask.cli.expected_work import expected_interactions, expected_work
-from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import DiscreteCodes, MaxGains, TupleRows
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.subsets import ColumnSubset
@@ -26,7 +22,7 @@ SOME_WORK = SearchWork(n_tuples=1e6, n_samples=100, n_cells=4)
 
 
 @pytest.fixture(scope="module")
-def data() -> tuple[np.ndarray, np.ndarray]:
+def data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 60))
     return X, (X[:, 3] > 0) ^ (X[:, 11] > 0)
@@ -35,10 +31,10 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 class OnlyMaxima:
     """The least that an engine may be."""
 
-    def max_gains(self, *args: Any, **options: Any) -> Any:
+    def max_gains(self, *args, **options):
         return CpuEngine().max_gains(*args, **options)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self):
         return {"name": "least"}
 
 
@@ -47,14 +43,14 @@ class HasMore(OnlyMaxima):
 
     name = "more"
 
-    def tile_shape(self, dimensions: int) -> dict[str, Any]:
+    def tile_shape(self, dimensions):
         return {"block_size": 8, "middle_size": 8, "n_lanes": 16, "even": False}
 
-    def interesting_tuples(self, *args: Any, **options: Any) -> Any:
+    def interesting_tuples(self, *args, **options):
         return CpuEngine().interesting_tuples(*args, **options)
 
 
-def test_an_object_with_two_methods_is_an_engine(data, tmp_path) -> None:
+def test_an_object_with_two_methods_is_an_engine(data, tmp_path):
     plain = interplay.select(*data, dimensions=2, random_state=0)
     for engine in (OnlyMaxima(), HasMore()):
         found = interplay.select(
@@ -69,7 +65,7 @@ def test_an_object_with_two_methods_is_an_engine(data, tmp_path) -> None:
         )
 
 
-def test_what_an_engine_can_do_is_declared() -> None:
+def test_what_an_engine_can_do_is_declared():
     least, more = check_engine(OnlyMaxima()).engine, check_engine(HasMore()).engine
     assert (least.name, least.kinds, least.tile_shape(3)) == ("OnlyMaxima", {"maxima"}, USUAL_TILES)
     assert (more.name, more.kinds) == ("more", {"maxima", "list"})
@@ -80,7 +76,7 @@ def test_what_an_engine_can_do_is_declared() -> None:
         Engine()
 
 
-def test_an_engine_is_search_and_describe(data, tmp_path) -> None:
+def test_an_engine_is_search_and_describe(data, tmp_path):
     """All else comes from the base class: chunks for checkpoints, maxima, screens and lists."""
 
     class Least(Engine):
@@ -101,7 +97,7 @@ def test_an_engine_is_search_and_describe(data, tmp_path) -> None:
     assert len(interplay.interesting_tuples(*data, engine=Least(), min_gain=50).tuples) == 2
 
 
-def test_a_chunk_ends_where_its_time_or_its_rows_end(data) -> None:
+def test_a_chunk_ends_where_its_time_or_its_rows_end(data):
     """Whatever the sink, chunks cover the tiles once, in order, and the finds are those of one search."""
     planes, tiles = prepared(*data)
     for seconds in (1e-9, 1e3):
@@ -122,13 +118,13 @@ def test_a_chunk_ends_where_its_time_or_its_rows_end(data) -> None:
         assert told == sorted(told)
 
 
-def prepared(X: np.ndarray, y: np.ndarray) -> tuple[BitPlanes, TupleTiles]:
+def prepared(X, y):
     codes = DiscreteCodes(np.ascontiguousarray((X > 0).T.astype(np.uint8)), np.full(60, 2))
     planes = make_bit_planes([codes], DecisionClasses(y.astype(np.int64), [0, 1]))
     return planes, make_tuple_tiles(codes.n_levels, n_vars=60, dimensions=2, block_size=8, middle_size=8, n_lanes=8)
 
 
-def test_an_engine_is_told_of_a_search_before_columns_are_coded(data) -> None:
+def test_an_engine_is_told_of_a_search_before_columns_are_coded(data):
     """An engine that compiles or connects first does so while the table is read."""
     calls = []
 
@@ -147,7 +143,7 @@ def test_an_engine_is_told_of_a_search_before_columns_are_coded(data) -> None:
     check_engine(OnlyMaxima()).engine.begin(None, None, kind="maxima", pseudocount=0.25)  # nothing to tell
 
 
-def test_an_engine_is_told_of_the_kind_of_search_that_comes(data, monkeypatch) -> None:
+def test_an_engine_is_told_of_the_kind_of_search_that_comes(data, monkeypatch):
     """A screen runs other kernels than a search for maxima: those that were begun are those that are used."""
     begun, searched = [], []
     search = CpuEngine.search
@@ -177,14 +173,14 @@ def test_an_engine_is_told_of_the_kind_of_search_that_comes(data, monkeypatch) -
             assert {kind for kind, _ in begun} == {kind}
 
 
-def test_an_object_that_wraps_an_engine_can_do_what_that_can(data) -> None:
+def test_an_object_that_wraps_an_engine_can_do_what_that_can(data):
     """It has all methods of an Engine, also those that the wrapped one does not support."""
 
     class Wraps:
-        def __init__(self) -> None:
+        def __init__(self):
             self.calls: list[str] = []
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name):
             self.calls.append(name)
             return getattr(CpuEngine(), name)
 
@@ -200,7 +196,7 @@ def test_an_object_that_wraps_an_engine_can_do_what_that_can(data) -> None:
     assert "screen_tiles" in wrapper.calls
 
 
-def test_lists_need_an_engine_that_lists(data, monkeypatch) -> None:
+def test_lists_need_an_engine_that_lists(data, monkeypatch):
     with pytest.raises(ValueError, match="engine 'OnlyMaxima' cannot list tuples: use engine='cpu'"):
         interplay.interesting_tuples(*data, engine=OnlyMaxima())
     table = interplay.interesting_tuples(*data, engine=HasMore(), min_gain=50)
@@ -212,7 +208,7 @@ def test_lists_need_an_engine_that_lists(data, monkeypatch) -> None:
         check_engine("cuda", kind="list")
 
 
-def test_screens_need_an_engine_that_screens(monkeypatch) -> None:
+def test_screens_need_an_engine_that_screens(monkeypatch):
     with pytest.raises(
         ValueError, match="engine 'OnlyMaxima' cannot screen tuples: use engine='cpu', 'cuda' or 'dask'"
     ):
@@ -231,14 +227,7 @@ def test_screens_need_an_engine_that_screens(monkeypatch) -> None:
     assert check_engine("auto", kind="screen").engine.name == "cpu"
 
 
-@pytest.mark.parametrize("engine", [None, 7, object(), "abacus"])
-def test_what_is_no_engine_is_refused(engine) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"engine must be .*'auto', 'cpu', 'cuda', 'dask'") as caught:
-        check_engine(engine)
-    assert "\n" not in str(caught.value)
-
-
-def test_the_work_decides_only_for_auto(monkeypatch) -> None:
+def test_the_work_decides_only_for_auto(monkeypatch):
     monkeypatch.delenv("INTERPLAY_ENGINE", raising=False)
     assert check_engine("auto", n_jobs=2) == choice.EngineChoice(None, 2)
     assert choose_engine(check_engine("auto", n_jobs=2), SOME_WORK) == CpuEngine(n_threads=2)
@@ -246,9 +235,6 @@ def test_the_work_decides_only_for_auto(monkeypatch) -> None:
     assert choose_engine(check_engine(given), SOME_WORK) is given
     monkeypatch.setenv("INTERPLAY_ENGINE", "cpu")
     assert check_engine("auto").engine == CpuEngine()
-    monkeypatch.setenv("INTERPLAY_ENGINE", "abacus")
-    with pytest.raises(ValueError, match="environment variable INTERPLAY_ENGINE must be one of"):
-        check_engine("auto")
 
 
 class FakeGpu(CpuEngine):
@@ -256,19 +242,19 @@ class FakeGpu(CpuEngine):
 
     seen: list[tuple[int, int]]
 
-    def tile_shape(self, dimensions: int) -> TileShape:
+    def tile_shape(self, dimensions):
         return TileShape(block_size=7, middle_size=11, n_lanes=23, even=False)
 
     def search(self, planes, tiles, sink, **options):
         self.seen.append((int(np.diff(tiles.middle_start).max()), int(np.diff(tiles.lane_start).max())))
         super().search(planes, tiles, sink, **options)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self):
         return {"name": "cuda", "devices": ["made up"]}
 
 
 @pytest.fixture
-def gpu(monkeypatch) -> type[FakeGpu]:
+def gpu(monkeypatch):
     """A machine with a GPU that pays from a thousand tuples on."""
     monkeypatch.delenv("INTERPLAY_ENGINE", raising=False)
     monkeypatch.setattr(FakeGpu, "seen", [], raising=False)
@@ -278,7 +264,7 @@ def gpu(monkeypatch) -> type[FakeGpu]:
 
 
 @pytest.mark.parametrize("ask", [expected_work, expected_interactions])
-def test_a_dry_run_of_a_large_table_reads_a_part(ask, monkeypatch) -> None:
+def test_a_dry_run_of_a_large_table_reads_a_part(ask, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (60, 400)), np.arange(60) % 2
     whole = ask(X, y, dimensions=2, engine="cpu")
@@ -293,7 +279,7 @@ def test_a_dry_run_of_a_large_table_reads_a_part(ask, monkeypatch) -> None:
     assert part.n_bytes == pytest.approx(whole.n_bytes, rel=0.2)
 
 
-def test_a_dry_run_measures_the_engine_that_would_run(data, gpu: type[FakeGpu]) -> None:
+def test_a_dry_run_measures_the_engine_that_would_run(data, gpu):
     settings = {"dimensions": 2, "n_contrast": 30, "random_state": 0}
     work = expected_work(*data, **settings)
     assert work.engine == {"name": "cuda", "devices": ["made up"]}
@@ -307,14 +293,14 @@ def test_a_dry_run_measures_the_engine_that_would_run(data, gpu: type[FakeGpu]) 
     assert measured == {(11, 23)}
 
 
-def test_a_dry_run_of_little_work_measures_the_processor(data, gpu: type[FakeGpu]) -> None:
+def test_a_dry_run_of_little_work_measures_the_processor(data, gpu):
     X, y = data
     work = expected_work(X, y, dimensions=1, n_contrast=0)
     assert work.engine["name"] == interplay.select(X, y, dimensions=1).provenance["engine"]["name"] == "cpu"
     assert gpu.seen == []
 
 
-def test_a_dry_run_of_a_shard_measures_the_tiles_that_shards_share(data, gpu: type[FakeGpu]) -> None:
+def test_a_dry_run_of_a_shard_measures_the_tiles_that_shards_share(data, gpu):
     work = expected_work(*data, dimensions=2, shard=Shard(1, 3), n_contrast=30, random_state=0)
     assert work.engine["name"] == "cuda"
     assert work.n_tuples == 60 * 59 / 2 + 30 * 60
@@ -325,9 +311,7 @@ def test_a_dry_run_of_a_shard_measures_the_tiles_that_shards_share(data, gpu: ty
 
 
 @pytest.mark.parametrize(("n_jobs", "expected"), [(None, 8), (1, 1), (3, 3)])
-def test_columns_are_read_by_more_threads_where_a_gpu_will_search(
-    monkeypatch: pytest.MonkeyPatch, n_jobs: int | None, expected: int
-) -> None:
+def test_columns_are_read_by_more_threads_where_a_gpu_will_search(monkeypatch, n_jobs, expected):
     """Unless a number of threads is asked for."""
     monkeypatch.delenv("INTERPLAY_ENGINE", raising=False)
     monkeypatch.setattr(choice, "_free_cores", lambda: 16)

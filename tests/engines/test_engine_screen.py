@@ -1,7 +1,5 @@
 """Tuples of which every member gains, from the engines: against plain loops, and the same however they are searched."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -13,14 +11,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import reference
-from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleRows, TupleTiles
-from interplay.data.codes.planes import make_bit_planes
-from interplay.data.study.outcomes.classes import DecisionClasses
+from cuda_problems import (
+    classes_of,
+    planes_of,
+    tiles_for,
+)
+from interplay.base.arrays import TupleRows
 from interplay.infer.interaction.null_model import fewest_degrees_of_freedom
 from interplay.search.engines import sinks
 from interplay.search.engines.cpu import CpuEngine, simd_levels
 from interplay.search.engines.tables import count_tables
-from interplay.search.tiles import make_tuple_tiles
 
 #: The least that lanes take, and what only counts take.
 PSEUDOCOUNTS = (1e-6, 0.0, 0.25)
@@ -40,43 +40,26 @@ class Screen:
     pseudocount: float = 1e-6
 
     @property
-    def n_classes(self) -> int:
+    def n_classes(self):
         return int(self.decision.max()) + 1
 
-    def prepared(self, **block_sizes: int | None) -> tuple[BitPlanes, TupleTiles]:
+    def prepared(self, **block_sizes):
         n_vars = len(self.codes)
         asked_for = None if self.variables is None else np.isin(np.arange(n_vars), self.variables)
-        parts = [DiscreteCodes(np.ascontiguousarray(self.codes, dtype=np.uint8), self.levels)]
-        n_strata = None
-        if self.strata is not None:
-            n_strata = int(self.strata.max()) + 1
-            parts.insert(0, DiscreteCodes(self.strata.astype(np.uint8)[np.newaxis], np.array([n_strata])))
-        tiles = make_tuple_tiles(
-            self.levels,
-            n_vars=n_vars,
-            dimensions=self.dimensions,
-            asked_for=asked_for,
-            require=self.require,
-            stratum_levels=n_strata,
-            **block_sizes,
-        )
-        classes = DecisionClasses(self.decision.astype(np.int64), list(range(self.n_classes)))
-        return make_bit_planes(parts, classes, n_vars=n_vars + (n_strata is not None)), tiles
+        n_strata = None if self.strata is None else int(self.strata.max()) + 1
+        how = {"asked_for": asked_for, "require": self.require, "stratum_levels": n_strata, **block_sizes}
+        classes = classes_of(self.decision, self.n_classes)
+        planes = planes_of(self.codes, self.levels, classes, strata=self.strata, n_strata=n_strata or 0)
+        return planes, tiles_for(self.levels, n_vars, self.dimensions, **how)
 
-    def run(
-        self,
-        min_gain: np.ndarray,
-        engine: CpuEngine | None = None,
-        searched: dict | None = None,
-        **block_sizes: int | None,
-    ) -> list[tuple[tuple[int, ...], int, float]]:
+    def run(self, min_gain, engine=None, searched=None, **block_sizes):
         planes, tiles = self.prepared(**block_sizes)
         rows = (engine or CpuEngine()).screen_tiles(
             planes, tiles, pseudocount=self.pseudocount, min_gain=min_gain, searched=searched
         )
         return self.as_rows(rows)
 
-    def as_rows(self, rows: TupleRows) -> list[tuple[tuple[int, ...], int, float]]:
+    def as_rows(self, rows):
         tuples, variable = rows.tuples, rows.variable
         if self.strata is not None:
             assert (tuples[:, 0] == 0).all()
@@ -84,7 +67,7 @@ class Screen:
         found = zip(tuples.tolist(), variable.tolist(), rows.value.tolist(), strict=True)
         return sorted((tuple(members), v, value) for members, v, value in found)
 
-    def expected(self, min_gain: np.ndarray) -> list[tuple[tuple[int, ...], int, float, float]]:
+    def expected(self, min_gain):
         return reference.screened_tuples(
             self.codes.tolist(),
             self.levels.tolist(),
@@ -99,22 +82,12 @@ class Screen:
         )
 
 
-def thresholds(least: float, step: float) -> np.ndarray:
+def thresholds(least, step):
     """What members must gain, by degrees of freedom: growing up to 20 of them."""
     return np.concatenate([[np.inf], least + step * np.arange(20)])
 
 
-def random_screen(
-    rng: np.random.Generator,
-    *,
-    dimensions: int,
-    levels: np.ndarray,
-    n_samples: int,
-    n_classes: int = 2,
-    n_strata: int = 0,
-    pseudocount: float = 1e-6,
-    even: bool = True,
-) -> Screen:
+def random_screen(rng, *, dimensions, levels, n_samples, n_classes=2, n_strata=0, pseudocount=1e-6, even=True):
     """Some variables that matter, alone and together, and many that do not."""
     n_vars = len(levels)
     power = 1.0 if even else 2.5
@@ -131,7 +104,7 @@ def random_screen(
 
 
 @st.composite
-def screens(draw: st.DrawFn) -> Screen:
+def screens(draw):
     dimensions = draw(st.integers(2, 5))
     n_vars = draw(st.integers(dimensions, 8 if dimensions < 4 else 7))
     n_classes = draw(st.integers(2, 4))
@@ -160,7 +133,7 @@ def screens(draw: st.DrawFn) -> Screen:
     return screen
 
 
-def check_against_plain_loops(screen: Screen, min_gain: np.ndarray, engine: CpuEngine) -> None:
+def check_against_plain_loops(screen, min_gain, engine):
     wanted = screen.expected(min_gain)
     assume(all(abs(gain - needed) > 1e-7 for _, _, gain, needed in wanted))
     found = screen.run(min_gain, engine)
@@ -171,14 +144,14 @@ def check_against_plain_loops(screen: Screen, min_gain: np.ndarray, engine: CpuE
 
 @settings(max_examples=80, deadline=None)
 @given(screens(), st.floats(0.0, 1.0), st.floats(0.0, 2.0), st.sampled_from(simd_levels()), st.booleans())
-def test_tuples_equal_plain_loops(screen: Screen, share: float, step: float, simd: str, direct: bool) -> None:
+def test_tuples_equal_plain_loops(screen, share, step, simd, direct):
     everything = screen.expected(thresholds(-1.0, 0.0))
     least = float(np.quantile([gain for _, _, gain, _ in everything], share)) + 1e-4
     engine = CpuEngine(simd_level=simd, direct_only=direct)
     check_against_plain_loops(screen, thresholds(least, step), engine)
 
 
-def test_the_member_named_gains_least() -> None:
+def test_the_member_named_gains_least():
     screen = random_screen(np.random.default_rng(0), dimensions=3, levels=np.repeat([2, 3], 4), n_samples=200)
     wanted = screen.expected(thresholds(0.5, 0.1))
     found = screen.run(thresholds(0.5, 0.1))
@@ -186,7 +159,7 @@ def test_the_member_named_gains_least() -> None:
     assert len(found) > 5
 
 
-def test_of_members_that_gain_alike_the_first_is_named() -> None:
+def test_of_members_that_gain_alike_the_first_is_named():
     codes = np.array([[0, 0, 1, 1] * 10, [0, 1, 0, 1] * 10, [0] * 40])
     screen = Screen(codes, np.array([2, 2, 2]), codes[0] ^ codes[1], 2)
     assert [row[:2] for row in screen.run(thresholds(1.0, 0.0))] == [((0, 1), 0)]
@@ -216,7 +189,7 @@ SHAPES = {
 }
 
 
-def screen_of(name: str, *, even: bool) -> Screen:
+def screen_of(name, *, even):
     (levels, dimensions, n_samples, n_classes, n_strata), _ = SHAPES[name]
     return random_screen(
         np.random.default_rng(1),
@@ -231,7 +204,7 @@ def screen_of(name: str, *, even: bool) -> Screen:
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("even", [True, False])
-def test_every_searcher_instruction_set_and_number_of_threads_lists_the_same(name: str, even: bool) -> None:
+def test_every_searcher_instruction_set_and_number_of_threads_lists_the_same(name, even):
     (levels, dimensions, *_), searchers = SHAPES[name]
     screen = screen_of(name, even=even)
     by_value = sorted(screen.run(thresholds(-1.0, 0.0), CpuEngine(direct_only=True)), key=lambda row: -row[2])
@@ -250,7 +223,7 @@ def test_every_searcher_instruction_set_and_number_of_threads_lists_the_same(nam
 
 
 @pytest.mark.parametrize("simd", simd_levels())
-def test_singles_and_pairs_share_the_triples_of_many_variables(simd: str) -> None:
+def test_singles_and_pairs_share_the_triples_of_many_variables(simd):
     screen = random_screen(np.random.default_rng(2), dimensions=3, levels=np.full(270, 2), n_samples=150)
     searched: dict = {}
     min_gain = thresholds(12.0, 0.0)
@@ -260,7 +233,7 @@ def test_singles_and_pairs_share_the_triples_of_many_variables(simd: str) -> Non
     assert len(found) > 100
 
 
-def test_empty_cells_lower_what_is_asked_for() -> None:
+def test_empty_cells_lower_what_is_asked_for():
     screen = random_screen(np.random.default_rng(3), dimensions=2, levels=np.full(20, 3), n_samples=300)
     screen.codes[5][(screen.codes[5] == 2) & (screen.codes[6] == 2)] = 1  # one empty cell: 3 degrees of freedom
     assert [row[0] for row in screen.run(np.array([np.inf, 0.01, 0.01, 0.01, 1e6]))] == [(5, 6)]
@@ -273,7 +246,7 @@ def test_empty_cells_lower_what_is_asked_for() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(screens())
-def test_tables_of_tuples_are_counted(screen: Screen) -> None:
+def test_tables_of_tuples_are_counted(screen):
     planes, _ = screen.prepared()
     first = int(screen.strata is not None)
     tuples = np.array(list(combinations(range(first, first + len(screen.codes)), screen.dimensions)))
@@ -298,7 +271,7 @@ def test_tables_of_tuples_are_counted(screen: Screen) -> None:
         assert np.array_equal(of_place[place], counts)
 
 
-def test_a_stratum_is_asked_for_nothing() -> None:
+def test_a_stratum_is_asked_for_nothing():
     rng = np.random.default_rng(4)
     a, b, batch = (rng.integers(0, 2, 400) for _ in range(3))
     noise = rng.integers(0, 2, (6, 400))
@@ -306,14 +279,14 @@ def test_a_stratum_is_asked_for_nothing() -> None:
     assert [row[0] for row in screen.run(thresholds(50.0, 0.0))] == [(0, 1)]
 
 
-def test_a_strong_variable_alone_lists_nothing() -> None:
+def test_a_strong_variable_alone_lists_nothing():
     rng = np.random.default_rng(5)
     codes = rng.integers(0, 2, (60, 500))
     screen = Screen(codes, np.full(60, 2), codes[0], 2)
     assert screen.run(thresholds(10.0, 0.0)) == []
 
 
-def test_rows_are_bounded_and_the_rest_follows() -> None:
+def test_rows_are_bounded_and_the_rest_follows():
     screen = random_screen(np.random.default_rng(6), dimensions=3, levels=np.full(30, 2), n_samples=100)
     planes, tiles = screen.prepared(block_size=5, middle_size=5, n_lanes=7)
     how = {"pseudocount": screen.pseudocount, "min_gain": thresholds(0.1, 0.0)}
@@ -330,11 +303,11 @@ def test_rows_are_bounded_and_the_rest_follows() -> None:
         assert np.array_equal(TupleRows.joined(rows).tuples, everything.tuples)
 
 
-def test_interrupts_stop_it() -> None:
+def test_interrupts_stop_it():
     screen = random_screen(np.random.default_rng(7), dimensions=4, levels=np.full(200, 2), n_samples=400)
     planes, tiles = screen.prepared()
 
-    def stop(done: float) -> None:
+    def stop(done):
         raise KeyboardInterrupt
 
     before = threading.active_count()
@@ -346,7 +319,7 @@ def test_interrupts_stop_it() -> None:
 
 
 @pytest.mark.parametrize("min_gain", [np.array([1.0]), np.array([0.0, 3.0, 2.0]), np.array([np.inf, np.nan, 1.0])])
-def test_thresholds_that_do_not_ascend_are_refused(min_gain: np.ndarray) -> None:
+def test_thresholds_that_do_not_ascend_are_refused(min_gain):
     screen = random_screen(np.random.default_rng(8), dimensions=2, levels=np.full(4, 2), n_samples=50)
     with pytest.raises(ValueError, match="min_gain needs an ascending entry"):
         screen.run(min_gain)

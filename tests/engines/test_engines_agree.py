@@ -1,7 +1,5 @@
 """Every engine, instruction set, thread count and tile size against plain loops, over drawn shapes."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -10,22 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from cuda_problems import problem
+from cuda_problems import (
+    assert_same_bits,
+    classes_of,
+    planes_of,
+    problem,
+    tiles_for,
+)
 from gpu_mark import ENGINES, needs_gpu
-from interplay.base.arrays import DiscreteCodes, MaxGains, TupleTiles
-from interplay.data.codes.planes import make_bit_planes
-from interplay.data.study.outcomes.classes import DecisionClasses
-from interplay.search.engines.base import Engine
 from interplay.search.engines.choice import check_engine
 from interplay.search.engines.cpu import CpuEngine, simd_levels
 from interplay.search.engines.cuda import CudaEngine
-from interplay.search.tiles import make_tuple_tiles
 
 TOLERANCE = 1e-9
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> dict:
+def problems(draw):
     """A search: codes, decision, filter. Sample numbers gather around the widths of words and registers."""
     dimensions = draw(st.integers(1, 6))
     n_classes = draw(st.integers(2, 5))
@@ -70,46 +69,41 @@ def problems(draw: st.DrawFn) -> dict:
     }
 
 
-def tiles_of(problem: dict, levels: np.ndarray, **block_sizes: int | None) -> TupleTiles:
+def tiles_of(problem, levels, **block_sizes):
     """Tiles of all tuples that a problem asks for; contrast variables are among them if they have levels."""
     asked_for = None
     if problem["variables"] is not None:
         asked_for = np.isin(np.arange(problem["n_vars"]), problem["variables"])
-    return make_tuple_tiles(
-        levels,
-        n_vars=problem["n_vars"],
-        dimensions=problem["dimensions"],
-        asked_for=asked_for,
-        require=problem["require"],
-        **block_sizes,
-    )
+    how = {"asked_for": asked_for, "require": problem["require"], **block_sizes}
+    return tiles_for(levels, problem["n_vars"], problem["dimensions"], **how)
 
 
-def run(problem: dict, engine: Engine, **block_sizes: int | None) -> MaxGains:
+def problem_of(codes, decision, **given):
+    """A problem of these codes (variables, samples): pairs of two levels and two classes, but for what is given."""
+    n_rows = len(codes)
+    return {
+        "dimensions": 2, "n_classes": 2, "n_vars": n_rows, "levels": np.full(n_rows, 2), "pseudocount": 0.25,
+        "codes": codes[np.newaxis].astype(np.uint8), "decision": np.asarray(decision, dtype=np.int64),
+        "variables": None, "require": "any",
+    } | given  # fmt: skip
+
+
+def run(problem, engine, **block_sizes):
     n_vars, levels = problem["n_vars"], problem["levels"]
-    classes = DecisionClasses(problem["decision"], list(range(problem["n_classes"])))
+    classes = classes_of(problem["decision"], problem["n_classes"])
     tiles = tiles_of(problem, levels, **block_sizes)
     found = None
     for d, codes in enumerate(problem["codes"]):
-        parts = [DiscreteCodes(np.ascontiguousarray(codes[:n_vars]), levels[:n_vars])]
-        if len(codes) > n_vars:
-            parts.append(DiscreteCodes(np.ascontiguousarray(codes[n_vars:]), levels[n_vars:]))
-        planes = make_bit_planes(parts, classes)
+        planes = planes_of(codes, levels, classes, n_vars=n_vars)
         found = engine.max_gains(planes, tiles, pseudocount=problem["pseudocount"], discretization=d, known=found)
     assert found is not None
     return found
 
 
-def assert_same_bits(a: MaxGains, b: MaxGains) -> None:
-    assert np.array_equal(a.gain_by_group, b.gain_by_group)
-    assert np.array_equal(a.tuples_by_group, b.tuples_by_group)
-    assert np.array_equal(a.discretization_by_group, b.discretization_by_group)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=150, deadline=None)
 @given(problem=problems())
-def test_equals_plain_loops(problem: dict, engine: str) -> None:
+def test_equals_plain_loops(problem, engine):
     n_vars = problem["n_vars"]
     searcher = check_engine(engine).engine
     found = run(problem, searcher, **vars(searcher.tile_shape(problem["dimensions"])))
@@ -149,7 +143,7 @@ def test_equals_plain_loops(problem: dict, engine: str) -> None:
     assert n_found == len(near)
 
 
-def counts_alike(problem: dict, variable: int, discretization: int, members: tuple[int, ...]) -> object:
+def counts_alike(problem, variable, discretization, members):
     return reference.counts_alike(
         [problem["codes"][discretization, v].tolist() for v in members],
         [int(problem["levels"][v]) for v in members],
@@ -166,9 +160,7 @@ def counts_alike(problem: dict, variable: int, discretization: int, members: tup
     st.sampled_from([1, 2, 7]),
     st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 12)),
 )
-def test_same_bits_however_it_is_run(
-    problem: dict, simd_level: str, n_threads: int, sizes: tuple[int, int, int]
-) -> None:
+def test_same_bits_however_it_is_run(problem, simd_level, n_threads, sizes):
     plain = run(problem, CpuEngine(n_threads=1, simd_level="serial"))
     engine = CpuEngine(n_threads=n_threads, simd_level=simd_level)
     blocks = dict(zip(("block_size", "middle_size", "n_lanes"), sizes, strict=True))
@@ -186,29 +178,18 @@ class TestOnAGpu:
         st.sampled_from([(0,), (0, 0)]),
         st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 12)),
     )
-    def test_same_bits_however_it_is_run(
-        self, problem: dict, counting: str, devices: tuple[int, ...], sizes: tuple[int, int, int]
-    ) -> None:
+    def test_same_bits_however_it_is_run(self, problem, counting, devices, sizes):
         plain = run(problem, CpuEngine(n_threads=1, simd_level="serial"))
         blocks = dict(zip(("block_size", "middle_size", "n_lanes"), sizes, strict=True))
         assert_same_bits(run(problem, CudaEngine(counting=counting, devices=devices), **blocks), plain)
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
-def test_same_bits_on_a_wider_table(dimensions: int) -> None:
+def test_same_bits_on_a_wider_table(dimensions):
     rng = np.random.default_rng(dimensions)
     n_vars, n_contrast, n_samples = (60, 20, 700) if dimensions < 4 else (24, 5, 700)
-    problem = {
-        "dimensions": dimensions,
-        "n_classes": 2,
-        "n_vars": n_vars,
-        "levels": np.full(n_vars + n_contrast, 2),
-        "codes": rng.integers(0, 2, (1, n_vars + n_contrast, n_samples)).astype(np.uint8),
-        "decision": (rng.random(n_samples) < 0.3).astype(np.int64),
-        "pseudocount": 0.25,
-        "variables": None,
-        "require": "any",
-    }
+    codes = rng.integers(0, 2, (n_vars + n_contrast, n_samples))
+    problem = problem_of(codes, rng.random(n_samples) < 0.3, dimensions=dimensions, n_vars=n_vars)
     plain = run(problem, CpuEngine(n_threads=1, simd_level="serial"))
     sizes = ((None, None, None), (5, 8, 16), (64, 64, 300), (7, 60, 60))
     for simd_level, (n_threads, blocks) in product(simd_levels(), zip((1, 2, 7, 2), sizes, strict=True)):
@@ -232,9 +213,7 @@ def test_same_bits_on_a_wider_table(dimensions: int) -> None:
         (5, 13, [2], 5),
     ],
 )
-def test_any_levels_and_classes_equal_the_direct_search(
-    dimensions: int, n_vars: int, levels: list[int], n_classes: int
-) -> None:
+def test_any_levels_and_classes_equal_the_direct_search(dimensions, n_vars, levels, n_classes):
     rng = np.random.default_rng(n_vars)
     n_contrast, n_samples = 7, 650
     drawn = rng.choice(levels, n_vars + n_contrast)
@@ -245,17 +224,8 @@ def test_any_levels_and_classes_equal_the_direct_search(
         rng.random(n_samples) < 0.5, codes[-1 - n_contrast] % n_classes, rng.integers(0, n_classes, n_samples)
     )
     decision[:n_classes] = np.arange(n_classes)
-    problem = {
-        "dimensions": dimensions,
-        "n_classes": n_classes,
-        "n_vars": n_vars,
-        "levels": drawn,
-        "codes": codes[np.newaxis],
-        "decision": decision.astype(np.int64),
-        "pseudocount": 0.25,
-        "variables": None,
-        "require": "any",
-    }
+    given = {"dimensions": dimensions, "n_classes": n_classes, "n_vars": n_vars, "levels": drawn}
+    problem = problem_of(codes, decision, **given)
     for problem["variables"] in (None, [0, 3, n_vars - 1]):
         plain = run(problem, CpuEngine(direct_only=True))
         for simd_level in simd_levels():
@@ -263,26 +233,17 @@ def test_any_levels_and_classes_equal_the_direct_search(
                 assert_same_bits(run(problem, CpuEngine(n_threads=n_threads, simd_level=simd_level), **sizes), plain)
 
 
-def test_tiles_too_large_for_tables_are_searched_directly() -> None:
+def test_tiles_too_large_for_tables_are_searched_directly():
     rng = np.random.default_rng(3)
-    problem = {
-        "dimensions": 5,
-        "n_classes": 2,
-        "n_vars": 36,
-        "levels": np.full(36, 2),
-        "codes": rng.integers(0, 2, (1, 36, 90)).astype(np.uint8),
-        "decision": rng.integers(0, 2, 90),
-        "pseudocount": 0.25,
-        "variables": [3, 4],
-        "require": "any",
-    }
+    codes, decision = rng.integers(0, 2, (36, 90)), rng.integers(0, 2, 90)
+    problem = problem_of(codes, decision, dimensions=5, variables=[3, 4])
     # 34³ entries, more than a table may have.
     assert_same_bits(run(problem, CpuEngine(n_threads=2), block_size=36, middle_size=36), run(problem, CpuEngine()))
 
 
 @settings(max_examples=40, deadline=None)
 @given(problems(), st.integers(0, 2**32 - 1))
-def test_order_of_samples_variables_and_classes_changes_nothing(problem: dict, seed: int) -> None:
+def test_order_of_samples_variables_and_classes_changes_nothing(problem, seed):
     """Gains are sums of integers, so even the last bit stays."""
     rng = np.random.default_rng(seed)
     plain = run(problem, CpuEngine())
@@ -306,22 +267,12 @@ def test_order_of_samples_variables_and_classes_changes_nothing(problem: dict, s
     assert np.array_equal(run(moved, CpuEngine()).gain_by_group, plain.gain_by_group[rows])
 
 
-def test_duplicates_tie_and_the_lowest_tuple_wins() -> None:
+def test_duplicates_tie_and_the_lowest_tuple_wins():
     rng = np.random.default_rng(5)
     column = rng.integers(0, 2, 300).astype(np.uint8)
     other = rng.integers(0, 2, 300).astype(np.uint8)
     codes = np.stack([column, other, column, column, other])
-    problem = {
-        "dimensions": 2,
-        "n_classes": 2,
-        "n_vars": 5,
-        "levels": np.full(5, 2),
-        "codes": codes[np.newaxis],
-        "decision": (column ^ other).astype(np.int64),
-        "pseudocount": 0.25,
-        "variables": None,
-        "require": "any",
-    }
+    problem = problem_of(codes, column ^ other)
     for engine in (CpuEngine(), CpuEngine(n_threads=7)):
         for block_size in (None, 1, 2):
             found = run(problem, engine, block_size=block_size)
@@ -330,7 +281,7 @@ def test_duplicates_tie_and_the_lowest_tuple_wins() -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("dimensions", [2, 3, 4, 5])
-def test_constant_columns_tie_and_the_lowest_tuple_wins(dimensions: int, n_classes: int) -> None:
+def test_constant_columns_tie_and_the_lowest_tuple_wins(dimensions, n_classes):
     """What a tuple of them says is 0 but for rounding, whatever comes first: variables asked for do."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -339,47 +290,32 @@ def test_constant_columns_tie_and_the_lowest_tuple_wins(dimensions: int, n_class
         codes = rng.integers(0, levels[0], (1, n_vars, n_samples)).astype(np.uint8)
         constant = rng.choice(n_vars, int(rng.integers(dimensions, n_vars + 1)), replace=False)
         codes[:, constant] = 0
-        problem = {
-            "dimensions": dimensions,
-            "n_classes": n_classes,
-            "n_vars": n_vars,
-            "levels": levels,
-            "codes": codes,
-            "decision": rng.permutation(np.arange(n_samples) % n_classes),
-            "pseudocount": float(rng.choice([0.1, 0.25, 1.0])),
-            "variables": sorted(rng.choice(n_vars, int(rng.integers(1, n_vars)), replace=False).tolist()),
-            "require": "any",
-        }
+        problem = problem_of(
+            codes[0],
+            rng.permutation(np.arange(n_samples) % n_classes),
+            dimensions=dimensions,
+            n_classes=n_classes,
+            levels=levels,
+            pseudocount=float(rng.choice([0.1, 0.25, 1.0])),
+            variables=sorted(rng.choice(n_vars, int(rng.integers(1, n_vars)), replace=False).tolist()),
+        )
         plain = run(problem, CpuEngine(simd_level="serial", direct_only=True))
         for n_threads, sizes in ((1, {}), (5, {"block_size": 2, "middle_size": 2, "n_lanes": 3})):
             assert_same_bits(run(problem, CpuEngine(n_threads=n_threads), **sizes), plain)
 
 
-def test_many_samples_do_not_overflow() -> None:
+def test_many_samples_do_not_overflow():
     """All samples of a class in one cell: more than 16 bits hold, and more than the table of logarithms."""
     n = 3_000_000
     decision = np.arange(n) % 2
-    codes = np.stack([decision, np.zeros(n, dtype=np.int64), np.arange(n) // (n // 2) % 2]).astype(np.uint8)
-    problem = {
-        "dimensions": 2,
-        "n_classes": 2,
-        "n_vars": 3,
-        "levels": np.full(3, 2),
-        "codes": codes[np.newaxis],
-        "decision": decision.astype(np.int64),
-        "pseudocount": 0.25,
-        "variables": None,
-        "require": "any",
-    }
-    found = run(problem, CpuEngine(n_threads=2))
+    codes = np.stack([decision, np.zeros(n, dtype=np.int64), np.arange(n) // (n // 2) % 2])
+    found = run(problem_of(codes, decision), CpuEngine(n_threads=2))
     assert found.gain[0] == pytest.approx(n, rel=1e-4)
     assert abs(found.gain[2]) < 20
 
 
 @pytest.mark.parametrize(("dimensions", "levels", "n_classes", "n_vars"), [(4, (2, 5), 4, 44), (5, (3,), 2, 24)])
-def test_a_last_place_that_is_searched_in_parts(
-    dimensions: int, levels: tuple[int, ...], n_classes: int, n_vars: int
-) -> None:
+def test_a_last_place_that_is_searched_in_parts(dimensions, levels, n_classes, n_vars):
     """Tables over a tile's blocks may be too large: the variables of the prefix's last place are then taken in parts.
 
     The first part may begin and end like the block before it, which is no reason to share tables with that.
@@ -387,6 +323,6 @@ def test_a_last_place_that_is_searched_in_parts(
     rng = np.random.default_rng(dimensions)
     for _ in range(3):
         planes, n_levels = problem(rng, n_samples=235, n_vars=n_vars, levels=levels, n_classes=n_classes)
-        tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=dimensions)
+        tiles = tiles_for(n_levels, n_vars, dimensions)
         expected = CpuEngine(direct_only=True).max_gains(planes, tiles, pseudocount=0.25)
         assert_same_bits(CpuEngine().max_gains(planes, tiles, pseudocount=0.25), expected)

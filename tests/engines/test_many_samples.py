@@ -1,26 +1,26 @@
 """More samples than 16 bits count: the same bits from every engine and instruction set, and the reference's gains."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import reference
-from cuda_problems import assert_same_bits, problem
+from cuda_problems import (
+    assert_gains_of_the_cpu,
+    assert_same_bits,
+    assert_same_rows,
+    classes_of,
+    planes_of,
+    problem,
+    tiles_for,
+)
 from gpu_mark import needs_gpu
-from interplay.base.arrays import BitPlanes, DiscreteCodes
-from interplay.data.codes.planes import make_bit_planes
-from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine, simd_levels
 from interplay.search.engines.cuda import CudaEngine
-from interplay.search.tiles import make_tuple_tiles
 
 PSEUDOCOUNT = 0.25
 
 
-def uneven_problem(
-    n_samples: int, *, levels: tuple[int, ...], n_vars: int, n_classes: int, rare: bool, n_contrast: int = 0
-) -> BitPlanes:
+def uneven_problem(n_samples, *, levels, n_vars, n_classes, rare, n_contrast=0):
     """Columns of which most have nine samples in ten at one level: cells of all members alike are large."""
     rng = np.random.default_rng([n_samples, *levels, n_classes])
     n_levels = np.resize(levels, n_vars + n_contrast).astype(np.int64)
@@ -36,15 +36,11 @@ def uneven_problem(
     if rare:  # one sample in a hundred is of the last class
         y = np.where(rng.random(n_samples) < 0.01, n_classes - 1, rng.integers(0, n_classes - 1, n_samples))
     y = np.where(rng.random(n_samples) < 0.01, (codes[0] ^ codes[1]) % n_classes, y)
-    classes = DecisionClasses(y.astype(np.int64), list(range(n_classes)))
-    parts = [DiscreteCodes(codes[:n_vars], n_levels[:n_vars])]
-    if n_contrast:
-        parts.append(DiscreteCodes(codes[n_vars:], n_levels[n_vars:]))
-    return make_bit_planes(parts, classes)
+    return planes_of(codes, n_levels, classes_of(y, n_classes), n_vars=n_vars)
 
 
+#: Samples, levels, classes, whether the last is rare, dimensions, variables.
 PROBLEMS = [
-    # samples, levels, classes, rare, dimensions, variables
     (65_535, (2,), 2, False, 3, 12),
     (65_536, (2,), 2, True, 4, 9),
     (65_536, (3,), 2, False, 3, 9),
@@ -52,20 +48,23 @@ PROBLEMS = [
     (131_072, (2, 3, 4, 5), 3, False, 2, 12),
     (131_072, (5,), 4, True, 3, 5),
     (200_000, (2,), 2, False, 5, 7),
-    pytest.param(1_000_003, (2,), 2, False, 3, 8, marks=pytest.mark.slow),
-    pytest.param(1_000_003, (3,), 4, True, 3, 5, marks=pytest.mark.slow),
+    pytest.param((1_000_003, (2,), 2, False, 3, 8), marks=pytest.mark.slow),
+    pytest.param((1_000_003, (3,), 4, True, 3, 5), marks=pytest.mark.slow),
 ]
 
 
-@pytest.mark.parametrize(("n_samples", "levels", "n_classes", "rare", "dimensions", "n_vars"), PROBLEMS)
-def test_wide_counts_give_the_bits_of_direct_counts(
-    n_samples: int, levels: tuple[int, ...], n_classes: int, rare: bool, dimensions: int, n_vars: int
-) -> None:
+@pytest.fixture(params=PROBLEMS, ids=str)
+def planes_and_tiles(request):
+    n_samples, levels, n_classes, rare, dimensions, n_vars = request.param
     planes = uneven_problem(
         n_samples, levels=levels, n_vars=n_vars, n_classes=n_classes, rare=rare, n_contrast=2 if dimensions < 5 else 0
     )
+    return planes, tiles_for(planes.n_levels, planes.n_vars, dimensions)
+
+
+def test_wide_counts_give_the_bits_of_direct_counts(planes_and_tiles):
+    planes, tiles = planes_and_tiles
     assert planes.class_sizes.max() > 32_767
-    tiles = make_tuple_tiles(planes.n_levels, n_vars=planes.n_vars, dimensions=dimensions)
     expected = CpuEngine(direct_only=True).max_gains(planes, tiles, pseudocount=PSEUDOCOUNT)
     for simd_level in simd_levels():
         searched: dict = {}
@@ -75,9 +74,9 @@ def test_wide_counts_give_the_bits_of_direct_counts(
 
 
 @pytest.mark.parametrize("levels", [(2,), (3,)])
-def test_the_same_tuples_are_listed(levels: tuple[int, ...]) -> None:
+def test_the_same_tuples_are_listed(levels):
     planes, n_levels = problem(np.random.default_rng(1), n_samples=70_000, n_vars=14, levels=levels)
-    tiles = make_tuple_tiles(n_levels, n_vars=planes.n_vars, dimensions=3)
+    tiles = tiles_for(n_levels, planes.n_vars, 3)
     found = CpuEngine(direct_only=True).max_gains(planes, tiles, pseudocount=PSEUDOCOUNT)
     min_value = np.full(planes.n_vars, float(np.median(found.gain_by_group.max(axis=1))) / 2)
     arguments = {"pseudocount": PSEUDOCOUNT, "min_value": min_value}
@@ -85,12 +84,10 @@ def test_the_same_tuples_are_listed(levels: tuple[int, ...]) -> None:
     assert len(expected) > 10
     for simd_level in simd_levels():
         rows = CpuEngine(simd_level=simd_level).interesting_tuples(planes, tiles, **arguments)
-        assert np.array_equal(rows.tuples, expected.tuples)
-        assert np.array_equal(rows.variable, expected.variable)
-        assert np.array_equal(rows.value, expected.value)
+        assert_same_rows(rows, expected)
 
 
-def test_a_cell_of_more_samples_than_16_bits_count() -> None:
+def test_a_cell_of_more_samples_than_16_bits_count():
     n = 150_000
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [75_000, 75_000])
@@ -99,8 +96,8 @@ def test_a_cell_of_more_samples_than_16_bits_count() -> None:
     first[-5000:] = 0
     second = (rng.random(n) < 0.97).astype(np.uint8)
     columns = [first, second]
-    planes = make_bit_planes([DiscreteCodes(np.stack(columns), np.array([2, 2]))], DecisionClasses(y, [0, 1]))
-    tiles = make_tuple_tiles(planes.n_levels, n_vars=2, dimensions=2)
+    planes = planes_of(np.stack(columns), np.array([2, 2]), classes_of(y))
+    tiles = tiles_for(planes.n_levels, 2, 2)
     table = reference.tuple_counts([c.tolist() for c in columns], y.tolist(), 2, [2, 2])
     assert max(max(counts) for counts in table.values()) > 65_535
     gains = reference.information_gain([c.tolist() for c in columns], [2, 2], y.tolist(), 2, PSEUDOCOUNT)
@@ -112,18 +109,5 @@ def test_a_cell_of_more_samples_than_16_bits_count() -> None:
 class TestOnAGpu:
     pytestmark = needs_gpu
 
-    @pytest.mark.parametrize(("n_samples", "levels", "n_classes", "rare", "dimensions", "n_vars"), PROBLEMS)
-    def test_same_bits_as_the_processor(
-        self, n_samples: int, levels: tuple[int, ...], n_classes: int, rare: bool, dimensions: int, n_vars: int
-    ) -> None:
-        planes = uneven_problem(
-            n_samples,
-            levels=levels,
-            n_vars=n_vars,
-            n_classes=n_classes,
-            rare=rare,
-            n_contrast=2 if dimensions < 5 else 0,
-        )
-        tiles = make_tuple_tiles(planes.n_levels, n_vars=planes.n_vars, dimensions=dimensions)
-        expected = CpuEngine().max_gains(planes, tiles, pseudocount=PSEUDOCOUNT)
-        assert_same_bits(CudaEngine().max_gains(planes, tiles, pseudocount=PSEUDOCOUNT), expected)
+    def test_same_bits(self, planes_and_tiles):
+        assert_gains_of_the_cpu(CudaEngine(), *planes_and_tiles)

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 import interplay
 import reference
-from interplay.base.arrays import BitPlanes, DiscreteCodes, MaxGains
-from interplay.data.codes.planes import make_bit_planes
+from cuda_problems import (
+    assert_same_bits,
+    planes_of,
+)
 from interplay.data.codes.search_scores import search_scores
-from interplay.data.study.outcomes.numbers import NumberOutcome, number_outcome
+from interplay.data.study.outcomes.numbers import number_outcome
 from interplay.search.engines.cpu import CpuEngine, simd_levels
 from interplay.search.engines.routing import tile_searchers
 from interplay.search.engines.tables import count_tables
@@ -23,7 +25,7 @@ ENGINES = [CpuEngine(direct_only=True), *(CpuEngine(n_threads=2, simd_level=leve
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> dict:
+def problems(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     k = draw(st.integers(1, 4))
     n_vars, n_contrast = draw(st.integers(k, 7 if k < 4 else 6)), draw(st.integers(0, 2))
@@ -42,32 +44,24 @@ def problems(draw: st.DrawFn) -> dict:
     }  # fmt: skip
 
 
-def planes_of(problem: dict, outcome: NumberOutcome | None = None, samples: np.ndarray | None = None) -> BitPlanes:
-    n_vars, codes, n_levels = problem["n_vars"], problem["codes"], problem["n_levels"]
-    codes = np.ascontiguousarray(codes if samples is None else codes[:, samples])
-    parts = [DiscreteCodes(codes[:n_vars], n_levels[:n_vars])]
-    if len(codes) > n_vars:
-        parts.append(DiscreteCodes(codes[n_vars:], n_levels[n_vars:]))
-    return make_bit_planes(parts, problem["outcome"] if outcome is None else outcome)
+def planes_of_problem(problem, outcome=None, samples=None):
+    codes = problem["codes"] if samples is None else problem["codes"][:, samples]
+    outcome = problem["outcome"] if outcome is None else outcome
+    return planes_of(codes, problem["n_levels"], outcome, n_vars=problem["n_vars"])
 
 
-def searched(problem: dict, engine: CpuEngine, planes: BitPlanes | None = None) -> MaxGains:
+def searched(problem, engine, planes=None):
     tiles = make_tuple_tiles(problem["n_levels"], n_vars=problem["n_vars"], dimensions=problem["k"])
-    planes = planes_of(problem) if planes is None else planes
+    planes = planes_of_problem(problem) if planes is None else planes
     return engine.max_gains(planes, tiles, pseudocount=problem["pseudocount"])
-
-
-def assert_same(a: MaxGains, b: MaxGains) -> None:
-    assert np.array_equal(a.gain_by_group, b.gain_by_group)
-    assert np.array_equal(a.tuples_by_group, b.tuples_by_group)
 
 
 @settings(max_examples=120, deadline=None)
 @given(problem=problems())
-def test_equal_plain_python(problem: dict) -> None:
+def test_equal_plain_python(problem):
     found = [searched(problem, engine) for engine in ENGINES]
     for other in found[1:]:
-        assert_same(found[0], other)
+        assert_same_bits(found[0], other)
     k, n_vars, n_levels = problem["k"], problem["n_vars"], problem["n_levels"]
     columns = problem["codes"].tolist()
     scores = search_scores(problem["outcome"]).scores.tolist()
@@ -93,42 +87,42 @@ def test_equal_plain_python(problem: dict) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(problem=problems(), seed=st.integers(0, 1000))
-def test_the_order_of_samples_does_not_matter(problem: dict, seed: int) -> None:
+def test_the_order_of_samples_does_not_matter(problem, seed):
     outcome = problem["outcome"]
     samples = np.random.default_rng(seed).permutation(len(outcome.values))
     again = number_outcome(outcome.values[samples], scale=outcome.scale)
-    shuffled = planes_of(problem, again, samples)
+    shuffled = planes_of_problem(problem, again, samples)
     if outcome.scale == "ranks":  # means of values are rounded
-        assert_same(searched(problem, ENGINES[-1]), searched(problem, ENGINES[-1], shuffled))
+        assert_same_bits(searched(problem, ENGINES[-1]), searched(problem, ENGINES[-1], shuffled))
 
 
 @pytest.mark.parametrize(
     ("k", "levels", "scale"),
     [(2, 2, "ranks"), (2, 3, "values"), (3, 2, "values"), (3, 5, "ranks"), (4, 2, "ranks"), (5, 2, "values")],
 )
-def test_lanes_take_all_tuples_of_a_search(k: int, levels: int, scale: str) -> None:
+def test_lanes_take_all_tuples_of_a_search(k, levels, scale):
     rng = np.random.default_rng(k)
     n_vars = {2: 150, 3: 40, 4: 16, 5: 12}[k]
     n_levels = np.full(n_vars, levels)
-    codes = rng.integers(0, levels, (n_vars, 700)).astype(np.uint8)
+    codes = rng.integers(0, levels, (n_vars, 700))
     y = rng.normal(size=700) + (codes[0] == codes[1])
     outcome = number_outcome(y**3, scale=scale)
-    planes = make_bit_planes([DiscreteCodes(codes, n_levels)], outcome)
+    planes = planes_of(codes, n_levels, outcome)
     tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=k)
     assert set(tile_searchers(planes, tiles, 0.25)) == {"sums"}
     found = [engine.max_gains(planes, tiles, pseudocount=0.25) for engine in ENGINES]
     for other in found[1:]:
-        assert_same(found[0], other)
+        assert_same_bits(found[0], other)
     assert set(found[0].tuples[0].tolist()) >= {0, 1}
 
 
-def test_tables_are_counts_and_sums() -> None:
+def test_tables_are_counts_and_sums():
     rng = np.random.default_rng(3)
     n_levels = np.array([2, 3, 2])
     codes = np.stack([rng.integers(0, levels, 150) for levels in n_levels]).astype(np.uint8)
     outcome = number_outcome(rng.normal(size=150))
     scores = search_scores(outcome).scores
-    planes = make_bit_planes([DiscreteCodes(codes, n_levels)], outcome)
+    planes = planes_of(codes, n_levels, outcome)
     ((places, tables),) = count_tables(planes, np.array([[0, 1, 2]]))
     assert places.tolist() == [0]
     expected = np.zeros((2, 3, 2, 2), dtype=np.int64)
@@ -136,7 +130,7 @@ def test_tables_are_counts_and_sums() -> None:
     assert np.array_equal(tables[0], expected)
 
 
-def test_gains_of_calls_follow_ranks() -> None:
+def test_gains_of_calls_follow_ranks():
     rng = np.random.default_rng(8)
     X, y = rng.normal(size=(200, 12)), rng.normal(size=200)
     here = interplay.max_information_gain(X, y, dimensions=2)

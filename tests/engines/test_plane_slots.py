@@ -1,7 +1,5 @@
 """Which lane blocks a device holds: every tile finds its own, and blocks are brought seldom."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from interplay.search.engines.cuda.device_planes import PlaneSlots
 from interplay.search.tiles import make_tuple_tiles
 
 
-def walk(blocks: np.ndarray, n_slots: int, *, rounds: int = 1) -> int:
+def walk(blocks, n_slots, *, rounds=1):
     """Check that each stretch has its blocks, as a device would see it; return how many blocks were brought."""
     slots, content, n_brought = PlaneSlots(n_slots), {}, 0
     for _ in range(rounds):
@@ -41,14 +39,14 @@ def walk(blocks: np.ndarray, n_slots: int, *, rounds: int = 1) -> int:
     ),
     st.integers(4, 9),
 )
-def test_every_stretch_has_its_blocks(tiles: list[list[int]], n_slots: int) -> None:
+def test_every_stretch_has_its_blocks(tiles, n_slots):
     blocks = np.array(tiles, dtype=np.int64)
     walk(blocks, n_slots)
     walk(blocks, n_slots, rounds=3)
 
 
 @pytest.mark.parametrize("n_slots", [3, 4, 8, 16])
-def test_blocks_of_pairs_are_brought_seldom(n_slots: int) -> None:
+def test_blocks_of_pairs_are_brought_seldom(n_slots):
     """The order of tiles suits any memory: a square of slots / 2 blocks a side costs as many blocks as it has sides."""
     n_levels = np.full(32 * 16, 3)
     tiles = make_tuple_tiles(

@@ -1,15 +1,11 @@
 """Files of a few kilobytes that stand for gigabytes: refused, within a bound of memory that the system enforces."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,14 +49,7 @@ for file in files:
 """
 
 
-def written(
-    path: Path,
-    entries: dict[str, bytes],
-    *,
-    header: dict | None = None,
-    level: int = 1,
-    **blank: tuple[int, bytes],
-) -> Path:
+def written(path, entries, *, header=None, level=1, **blank):
     """A zip of these entries and some of so many MiB of the same byte, after the `header` of an array if given."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
         for name, content in entries.items():
@@ -76,7 +65,7 @@ def written(
     return path
 
 
-def with_stated_size(content: bytes, name: str, size: int) -> bytes:
+def with_stated_size(content, name, size):
     """The same file, whose directory says that an entry unpacks to so many bytes."""
     changed = bytearray(content)
     for signature, size_at, name_at in ((b"PK\x01\x02", 24, 46), (b"PK\x03\x04", 22, 30)):
@@ -86,7 +75,7 @@ def with_stated_size(content: bytes, name: str, size: int) -> bytes:
     return bytes(changed)
 
 
-def bombs(kind: str, folder: Path) -> dict[str, Path]:
+def bombs(kind, folder):
     """Files to be refused. Those that may take some memory come last: only what exceeds the peak so far is seen."""
     entries, array = whole(kind), ARRAYS[kind]
     without_text = {name: content for name, content in entries.items() if name != "content.json"}
@@ -119,7 +108,7 @@ def bombs(kind: str, folder: Path) -> dict[str, Path]:
     return files
 
 
-def with_document(path: Path, kind: str, change: Callable[[dict], None], arrays: dict[str, np.ndarray]) -> Path:
+def with_document(path, kind, change, arrays):
     """A good file after a change of its JSON, with further arrays and all checksums."""
     document = json.loads(whole(kind)["content.json"])
     document["sha256"] |= dict.fromkeys(arrays)
@@ -129,7 +118,7 @@ def with_document(path: Path, kind: str, change: Callable[[dict], None], arrays:
     return path
 
 
-def with_bits(path: Path, kind: str, mib: int) -> Path:
+def with_bits(path, kind, mib):
     """Bits that are eight times as large once they are bools."""
     field = {"selection": "settings", "part": "settings", "checkpoint": "about"}[kind]
     more = {"more": {"bits": "more", "shape": [8 * mib * MIB]}}
@@ -137,14 +126,14 @@ def with_bits(path: Path, kind: str, mib: int) -> Path:
     return with_document(path, kind, lambda content: content[field]["dict"].update(more), bits)
 
 
-def empty_lists(path: Path, n_bytes: int) -> Path:
+def empty_lists(path, n_bytes):
     """As many objects as a text of that size can be made into; the names of variables are no lists."""
     return with_document(path, "selection", lambda content: content.update(names=[[]] * (n_bytes // 4)), {})
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited and measured in Linux's way")
 @pytest.mark.parametrize("kind", ["selection", "part", "checkpoint"])
-def test_memory_is_bounded(kind: str, tmp_path: Path) -> None:
+def test_memory_is_bounded(kind, tmp_path):
     good = tmp_path / "good"
     good.write_bytes(packed(whole(kind)))
     files = bombs(kind, tmp_path)
@@ -159,7 +148,7 @@ def test_memory_is_bounded(kind: str, tmp_path: Path) -> None:
         assert float(seconds) < 2, (what, seconds)
 
 
-def test_good_files_are_taken(tmp_path: Path) -> None:
+def test_good_files_are_taken(tmp_path):
     """The bombs are refused for what they are: without it, they are good files."""
     import interplay
 
@@ -169,7 +158,7 @@ def test_good_files_are_taken(tmp_path: Path) -> None:
         assert (interplay.load(path) if kind == "selection" else interplay.merge_parts([path])).summary()
 
 
-def test_one_array_in_many_places_is_unpacked_once(tmp_path: Path) -> None:
+def test_one_array_in_many_places_is_unpacked_once(tmp_path):
     import interplay
 
     many = {f"more{i}": {"array": "zeros"} for i in range(100)}
@@ -179,7 +168,7 @@ def test_one_array_in_many_places_is_unpacked_once(tmp_path: Path) -> None:
     assert settings["more7"] is settings["more42"]
 
 
-def test_files_of_constants_are_padded_to_be_read(tmp_path: Path) -> None:
+def test_files_of_constants_are_padded_to_be_read(tmp_path):
     """A search that has hardly begun packs better than any file may; its checkpoint is read all the same."""
     from interplay.base.arrays import MaxGains
     from interplay.search.checkpoint import Checkpoint, SearchState
@@ -203,7 +192,7 @@ def test_files_of_constants_are_padded_to_be_read(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured in Linux's way")
 @pytest.mark.parametrize("content", [b"0,0\n", b"a,", b"a"])
-def test_a_gzipped_text_is_measured_before_it_takes_memory(content: bytes, tmp_path: Path) -> None:
+def test_a_gzipped_text_is_measured_before_it_takes_memory(content, tmp_path):
     bomb = tmp_path / "bomb.csv.gz"
     with gzip.open(bomb, "wb", compresslevel=1) as file:
         file.write(b"a,b\n" if b"\n" in content else b"")
@@ -224,7 +213,7 @@ def test_a_gzipped_text_is_measured_before_it_takes_memory(content: bytes, tmp_p
     assert int(grown) < 100
 
 
-def test_a_large_gzipped_table_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_gzipped_table_is_read(tmp_path, monkeypatch):
     """Whatever it unpacks to, if that is not out of all proportion."""
     monkeypatch.setattr(text_file, "_MAX_BYTES", 1000)
     table = tmp_path / "table.csv.gz"

@@ -1,7 +1,5 @@
 """The codec of our own files, and the annotations that what was read must fit."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass
@@ -30,20 +28,20 @@ class Outer:
     about: dict[str, Any]
     kind: Annotated[str | None, Check(among=("x", "y"))] = None
 
-    def is_consistent(self) -> bool:
+    def is_consistent(self):
         return len(self.names) > 1
 
 
 FORM = FileFormat("test", 3, Outer, (Inner,), "test of interplay", ": leave it")
 
 
-def outer() -> Outer:
+def outer():
     inner = Inner(np.array([0, 2]), np.array([-1.0, np.nan, -np.inf]))
     about = {"nan": math.nan, "inf": [-math.inf, (1, (2,))], "numpy": np.float64(0.5), "none": None, "ä/../b": True}
     return Outer(["a", "b", "ć\ud800"], np.arange(15).reshape(3, 5) % 4 == 1, (inner, inner), about, "y")
 
 
-def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+def test_what_is_read_is_what_was_written(tmp_path):
     write_archive(tmp_path / "file", FORM, outer())
     found, expected = read_archive(tmp_path / "file", FORM), outer()
     assert found.names == expected.names
@@ -57,7 +55,7 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [{1: 2}, {2, 3}, b"bytes", object(), np.array(["a"]), Path("a"), 1j, [Inner]])
-def test_other_types_are_not_written(value: Any) -> None:
+def test_other_types_are_not_written(value):
     with pytest.raises(TypeError, match="a file cannot hold"):
         encode([value], (Outer,))
 
@@ -83,13 +81,13 @@ def test_other_types_are_not_written(value: Any) -> None:
         {"bits": "a", "shape": [16]},
     ],
 )
-def test_other_trees_are_not_read(tree: Any) -> None:
+def test_other_trees_are_not_read(tree):
     arrays = {"a": np.zeros(2), "bits": np.zeros(2, dtype=np.uint8)}
     with pytest.raises((ValueError, TypeError, LookupError)):
         decode(json.loads(json.dumps([tree])), arrays, (Inner, Outer))
 
 
-def test_annotations_are_checked_to_the_last_entry() -> None:
+def test_annotations_are_checked_to_the_last_entry():
     assert fits(outer(), Outer)
     for change in (
         {"names": ["a", 3, "b"]},
@@ -111,14 +109,14 @@ def test_annotations_are_checked_to_the_last_entry() -> None:
 
 
 @pytest.mark.parametrize(("version", "message"), [(2, "0.2 or earlier: run it again$"), (4, "newer interplay")])
-def test_other_versions_are_refused(version: int, message: str, tmp_path: Path) -> None:
+def test_other_versions_are_refused(version, message, tmp_path):
     other = FileFormat("test", version, Outer, (Inner,), "test of interplay", "")
     write_archive(tmp_path / "file", other, outer())
     with pytest.raises(ValueError, match=message):
         read_archive(tmp_path / "file", FORM)
 
 
-def test_other_formats_are_refused(tmp_path: Path) -> None:
+def test_other_formats_are_refused(tmp_path):
     write_archive(tmp_path / "file", FileFormat("other", 3, Outer, (Inner,), "", ""), outer())
     with pytest.raises(ValueError, match=r"is not a test of interplay, or is damaged: leave it$"):
         read_archive(tmp_path / "file", FORM)

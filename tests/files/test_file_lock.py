@@ -1,7 +1,5 @@
 """One search at a time has a file, and a dead one has none."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -27,7 +25,7 @@ with alone_with(Path(sys.argv[1])):
 """
 
 
-def holder(file: Path) -> subprocess.Popen:
+def holder(file):
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -35,7 +33,7 @@ def holder(file: Path) -> subprocess.Popen:
     return process
 
 
-def test_another_process_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+def test_another_process_is_named_and_leaves_nothing(tmp_path):
     file = tmp_path / "run.ckpt"
     process = holder(file)
     with pytest.raises(FileInUseError, match=f"^process {process.pid} on "), alone_with(file):
@@ -49,7 +47,7 @@ def test_another_process_is_named_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
+def test_a_killed_process_holds_nothing(tmp_path):
     process = holder(tmp_path / "run.ckpt")
     process.kill()
     process.communicate()
@@ -60,7 +58,7 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_child_of_a_killed_process_holds_nothing(tmp_path: Path) -> None:
+def test_a_child_of_a_killed_process_holds_nothing(tmp_path):
     """Such as a worker of multiprocessing, which outlives who forked it."""
     script = """
         import os, sys, time
@@ -88,12 +86,12 @@ def test_a_child_of_a_killed_process_holds_nothing(tmp_path: Path) -> None:
         process.stdout.close()
 
 
-def test_threads_and_links_are_told_apart(tmp_path: Path) -> None:
+def test_threads_and_links_are_told_apart(tmp_path):
     file = tmp_path / "run.ckpt"
     (tmp_path / "link").symlink_to(file)
     refused = []
 
-    def other() -> None:
+    def other():
         try:
             with alone_with(Path(os.path.realpath(tmp_path / "link"))):
                 pass
@@ -108,7 +106,7 @@ def test_threads_and_links_are_told_apart(tmp_path: Path) -> None:
     assert refused == ["another search in this process"]
 
 
-def test_an_error_lets_go(tmp_path: Path) -> None:
+def test_an_error_lets_go(tmp_path):
     file = tmp_path / "run.ckpt"
     with pytest.raises(KeyboardInterrupt), alone_with(file):
         raise KeyboardInterrupt
@@ -117,11 +115,11 @@ def test_an_error_lets_go(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def test_where_there_are_no_locks_work_goes_on(tmp_path: Path, monkeypatch) -> None:
+def test_where_there_are_no_locks_work_goes_on(tmp_path, monkeypatch):
     with alone_with(tmp_path / "no such folder" / "run.ckpt"):
         pass
 
-    def no_locks(handle: int) -> None:
+    def no_locks(handle):
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr(file_lock, "_lock", no_locks)
@@ -129,11 +127,11 @@ def test_where_there_are_no_locks_work_goes_on(tmp_path: Path, monkeypatch) -> N
         pass
 
 
-def test_a_lock_file_that_was_removed_meanwhile_is_no_lock(tmp_path: Path, monkeypatch) -> None:
+def test_a_lock_file_that_was_removed_meanwhile_is_no_lock(tmp_path, monkeypatch):
     """Who held it removes it, between the opening and the locking of another: that one must begin again."""
     lock, removed = file_lock._lock, []
 
-    def lock_late(handle: int) -> None:
+    def lock_late(handle):
         if not removed:
             removed.append(True)
             (tmp_path / "run.ckpt.lock").unlink()
@@ -145,8 +143,8 @@ def test_a_lock_file_that_was_removed_meanwhile_is_no_lock(tmp_path: Path, monke
         assert (tmp_path / "run.ckpt.lock").exists()
 
 
-def test_a_full_disk_leaves_no_empty_lock_file(tmp_path: Path, monkeypatch) -> None:
-    def no_room(handle: int, content: bytes) -> int:
+def test_a_full_disk_leaves_no_empty_lock_file(tmp_path, monkeypatch):
+    def no_room(handle, content):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as full:

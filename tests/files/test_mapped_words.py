@@ -1,16 +1,12 @@
 """Words of planes in a file: made once, found again, never trusted where anything differs."""
 
-from __future__ import annotations
-
 import errno
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import interplay
-from interplay.base.arrays import WordArray
 from interplay.data.codes import coded
 from interplay.data.codes import planes as mapped_words
 from interplay.data.codes.planes import MappedWords
@@ -22,14 +18,14 @@ EXPECTED = np.arange(300 * 16, dtype=np.uint64).reshape(SHAPE)
 class Fill:
     n_calls = 0
 
-    def __call__(self, words: WordArray) -> None:
+    def __call__(self, words):
         assert words.shape == SHAPE
         assert not words.any()
         words[:] = EXPECTED
         self.n_calls += 1
 
 
-def test_words_are_made_once(tmp_path: Path) -> None:
+def test_words_are_made_once(tmp_path):
     fill, kept = Fill(), MappedWords(tmp_path / "a.planes", "key")
     for _ in range(2):
         assert np.array_equal(kept.found_or_made(SHAPE, fill), EXPECTED)
@@ -40,29 +36,29 @@ def test_words_are_made_once(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a.planes"]
 
 
-def another_key(file: Path) -> str:
+def another_key(file):
     return "other"
 
 
-def shorter(file: Path) -> str:
+def shorter(file):
     os.truncate(file, file.stat().st_size - 8)
     return "key"
 
 
-def damaged(file: Path) -> str:
+def damaged(file):
     with open(file, "rb+") as opened:
         opened.seek(4096)
         opened.write(b"\1")
     return "key"
 
 
-def of_text(file: Path) -> str:
+def of_text(file):
     file.write_text("nothing of ours")
     return "key"
 
 
 @pytest.mark.parametrize("change", [another_key, shorter, damaged, of_text])
-def test_another_file_is_replaced(change, tmp_path: Path) -> None:
+def test_another_file_is_replaced(change, tmp_path):
     file = tmp_path / "a.planes"
     MappedWords(file, "key").found_or_made(SHAPE, Fill())
     fill = Fill()
@@ -71,8 +67,8 @@ def test_another_file_is_replaced(change, tmp_path: Path) -> None:
     assert fill.n_calls == 1
 
 
-def test_words_are_in_memory_where_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+def test_words_are_in_memory_where_the_disk_is_full(tmp_path, monkeypatch):
+    def full(*_):
         raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(mapped_words.os, "posix_fallocate", full, raising=False)
@@ -82,9 +78,7 @@ def test_words_are_in_memory_where_the_disk_is_full(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("numbers", [False, True])
-def test_planes_of_a_search_lie_beside_its_checkpoint(
-    numbers: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_planes_of_a_search_lie_beside_its_checkpoint(numbers, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 30))
     y = X[:, 3] + rng.normal(size=200) if numbers else rng.integers(0, 2, 200)

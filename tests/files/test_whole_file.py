@@ -1,12 +1,9 @@
 """Files that appear complete or not at all."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +12,7 @@ from interplay.files.whole_file import check_writable, one_line, whole_file, who
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="permissions and devices of POSIX")
 
 
-def test_the_file_appears_at_the_end_and_nothing_else_stays(tmp_path: Path) -> None:
+def test_the_file_appears_at_the_end_and_nothing_else_stays(tmp_path):
     target = tmp_path / "result.csv"
     with whole_file(target) as file:
         file.write(b"abc")
@@ -25,14 +22,14 @@ def test_the_file_appears_at_the_end_and_nothing_else_stays(tmp_path: Path) -> N
     assert os.listdir(tmp_path) == ["result.csv"]
 
 
-def write_half(target: Path, error: BaseException) -> None:
+def write_half(target, error):
     with whole_file(target) as file:
         file.write(b"half")
         raise error
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, OSError])
-def test_an_error_leaves_what_was_there(tmp_path: Path, error: type[BaseException]) -> None:
+def test_an_error_leaves_what_was_there(tmp_path, error):
     target = tmp_path / "result.csv"
     target.write_bytes(b"before")
     with pytest.raises(error):
@@ -41,7 +38,7 @@ def test_an_error_leaves_what_was_there(tmp_path: Path, error: type[BaseExceptio
     assert os.listdir(tmp_path) == ["result.csv"]
 
 
-def test_whole_path_keeps_the_ending_for_writers_that_look_at_it(tmp_path: Path) -> None:
+def test_whole_path_keeps_the_ending_for_writers_that_look_at_it(tmp_path):
     with whole_path(tmp_path / "report.html") as unfinished:
         assert unfinished.suffix == ".html"
         assert unfinished.parent == tmp_path
@@ -50,7 +47,7 @@ def test_whole_path_keeps_the_ending_for_writers_that_look_at_it(tmp_path: Path)
 
 
 @posix_only
-def test_permissions_are_those_of_a_new_file_or_of_the_old_one(tmp_path: Path) -> None:
+def test_permissions_are_those_of_a_new_file_or_of_the_old_one(tmp_path):
     old_mask = os.umask(0o027)
     try:
         with whole_file(tmp_path / "new"):
@@ -66,7 +63,7 @@ def test_permissions_are_those_of_a_new_file_or_of_the_old_one(tmp_path: Path) -
 
 
 @posix_only
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
     with whole_file(tmp_path / "link") as file:
         file.write(b"x")
@@ -75,13 +72,13 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_device_is_written_to_and_not_replaced() -> None:
+def test_a_device_is_written_to_and_not_replaced():
     with whole_file("/dev/null") as file:
         file.write(b"x")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-def test_check_writable_knows_before(tmp_path: Path) -> None:
+def test_check_writable_knows_before(tmp_path):
     check_writable(tmp_path / "new.csv")
     assert os.listdir(tmp_path) == []
     with pytest.raises(FileNotFoundError, match="make it first"):
@@ -90,7 +87,7 @@ def test_check_writable_knows_before(tmp_path: Path) -> None:
         check_writable(tmp_path)
 
 
-def test_errors_name_the_file_that_was_asked_for(tmp_path: Path) -> None:
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         write_half(tmp_path / "no" / "new.csv", ValueError())
     assert str(caught.value).startswith(f"cannot write {str(tmp_path / 'no' / 'new.csv')!r}: there is no folder")
@@ -102,7 +99,7 @@ def test_errors_name_the_file_that_was_asked_for(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_the_previous_file_is_kept_and_permissions_with_it(tmp_path: Path) -> None:
+def test_the_previous_file_is_kept_and_permissions_with_it(tmp_path):
     file, previous = tmp_path / "kept", tmp_path / "kept.prev"
     for content in (b"1", b"2", b"3"):
         with whole_file(file, previous=previous) as opened:
@@ -119,7 +116,7 @@ def test_the_previous_file_is_kept_and_permissions_with_it(tmp_path: Path) -> No
 
 @posix_only
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
-def test_the_owner_stays(tmp_path: Path) -> None:
+def test_the_owner_stays(tmp_path):
     file = tmp_path / "kept"
     file.touch()
     os.chown(file, 12345, 23456)
@@ -129,7 +126,7 @@ def test_the_owner_stays(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_link_that_leads_to_itself_is_named(tmp_path: Path) -> None:
+def test_a_link_that_leads_to_itself_is_named(tmp_path):
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(OSError, match="cannot write"), whole_file(tmp_path / "a"):
@@ -137,16 +134,14 @@ def test_a_link_that_leads_to_itself_is_named(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_files_written_in_threads_leave_the_mask_of_permissions_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_written_in_threads_leave_the_mask_of_permissions_alone(tmp_path, monkeypatch):
     """It can only be read by setting it, and a thread that makes a file meanwhile would have the wrong one."""
     umask = os.umask
 
-    def forbidden_umask(mask: int) -> int:
+    def forbidden_umask(mask):
         raise AssertionError("the mask of the process was set")
 
-    def write(number: int) -> None:
+    def write(number):
         with whole_path(tmp_path / f"{number}.txt") as unfinished:
             unfinished.write_text("x")
 

@@ -7,8 +7,6 @@ then in its simplest form, and kept in hypothesis' database, in ``.hypothesis``;
 `pytest tests/project/test_fuzz.py` repeats it.
 """
 
-from __future__ import annotations
-
 import argparse
 import faulthandler
 import json
@@ -20,7 +18,6 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +43,11 @@ class TooSlowError(BaseException):
     """Not an Exception, so that nothing on the way takes it for a refusal."""
 
 
-def stop_slow(*_: object) -> None:
+def stop_slow(*_):
     raise TooSlowError
 
 
-def main(seconds: float, seed: int, only: list[str], table: Path | None) -> int:
+def main(seconds, seed, only, table):
     print(f"seed {seed}", flush=True)
     rng = random.Random(seed)
     executions: Counter[str] = Counter()
@@ -93,7 +90,7 @@ def main(seconds: float, seed: int, only: list[str], table: Path | None) -> int:
     return 1 if findings else 0
 
 
-def print_simplest(target: Callable[[], None]) -> None:
+def print_simplest(target):
     """Print the simplest form of what was just kept in the database."""
     phases = [Phase.explicit, Phase.reuse, Phase.shrink]
     simplest = settings(phases=phases, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
@@ -105,7 +102,7 @@ def print_simplest(target: Callable[[], None]) -> None:
         print("it does not fail again: it depends on more than its input (threads, time)", flush=True)
 
 
-def add_to_table(path: Path, seed: int, executions: Counter[str], findings: Counter[str], slow: Counter[str]) -> None:
+def add_to_table(path, seed, executions, findings, slow):
     """Add the trials of a run, kind by kind, to those of the same commit."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
     before: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
@@ -131,7 +128,7 @@ def add_to_table(path: Path, seed: int, executions: Counter[str], findings: Coun
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
 
 
-def _place(error: BaseException) -> str:
+def _place(error):
     """The last line of ours on the way to an error."""
     ours = [frame for frame in traceback.extract_tb(error.__traceback__) if "interplay" in frame.filename]
     return f"{ours[-1].filename}:{ours[-1].lineno}" if ours else "the target itself"

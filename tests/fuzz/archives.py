@@ -1,7 +1,5 @@
 """Saved selections, parts and checkpoints that somebody has been at."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import hashlib
@@ -9,9 +7,7 @@ import io
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -36,13 +32,13 @@ ODD_ARRAYS = st.builds(
 
 
 @functools.cache
-def data() -> tuple[np.ndarray, np.ndarray]:
+def data():
     X = np.random.default_rng(0).normal(size=(60, 8))
     return X, np.where((X[:, 1] > 0) ^ (X[:, 3] > 0), "ill", "well")
 
 
 @functools.cache
-def whole(kind: str) -> Entries:
+def whole(kind):
     """A good file of a kind, entry by entry."""
     X, y = data()
     with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +53,7 @@ def whole(kind: str) -> Entries:
             return {name: archive.read(name) for name in archive.namelist()}
 
 
-def packed(entries: Entries) -> bytes:
+def packed(entries):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries.items():
@@ -65,7 +61,7 @@ def packed(entries: Entries) -> bytes:
     return buffer.getvalue()
 
 
-def places_of(signature: bytes, content: bytes | bytearray) -> Iterator[int]:
+def places_of(signature, content):
     """Where the headers of a zip file that start like this begin."""
     at = content.find(signature)
     while at >= 0:
@@ -73,7 +69,7 @@ def places_of(signature: bytes, content: bytes | bytearray) -> Iterator[int]:
         at = content.find(signature, at + len(signature))
 
 
-def with_checksums(entries: Entries) -> Entries:
+def with_checksums(entries):
     """Vouch for what was changed, as whoever changed it would."""
     if "content.json" not in entries:
         return entries
@@ -86,7 +82,7 @@ def with_checksums(entries: Entries) -> Entries:
 
 
 @st.composite
-def changed_entries(draw: st.DrawFn, kind: str) -> Entries:
+def changed_entries(draw, kind):
     """A good file with a few of its values, arrays or entries replaced."""
     entries = dict(whole(kind))
     for _ in range(draw(st.integers(1, 3))):
@@ -104,7 +100,7 @@ def changed_entries(draw: st.DrawFn, kind: str) -> Entries:
     return with_checksums(entries)
 
 
-def replace_somewhere(draw: st.DrawFn, document: Any) -> None:
+def replace_somewhere(draw, document):
     """Walk down the tree and put something else at the end of the way; or take it away, or twice."""
     node = document
     while True:
@@ -126,7 +122,7 @@ def replace_somewhere(draw: st.DrawFn, document: Any) -> None:
         return
 
 
-def changed_bytes(draw: st.DrawFn, content: bytes) -> bytes:
+def changed_bytes(draw, content):
     """Some bytes changed, cut out or put in."""
     changed = bytearray(content)
     for _ in range(draw(st.integers(1, 4))):
@@ -137,14 +133,14 @@ def changed_bytes(draw: st.DrawFn, content: bytes) -> bytes:
 
 
 @st.composite
-def files(draw: st.DrawFn, kind: str) -> bytes:
+def files(draw, kind):
     if draw(st.booleans()):
         return packed(draw(changed_entries(kind)))
     return changed_bytes(draw, packed(whole(kind)))
 
 
 @given(files("selection"))
-def load(content: bytes) -> None:
+def load(content):
     """What is loaded can be used."""
     with file_with(content, ".interplay") as path:
         found = refused_or(lambda: interplay.load(path), (ValueError,))
@@ -156,7 +152,7 @@ def load(content: bytes) -> None:
 
 
 @given(files("part"))
-def merge(content: bytes) -> None:
+def merge(content):
     with file_with(content, ".part") as path:
         found = refused_or(lambda: interplay.merge_parts([path]), (ValueError,))
         if found is not None:
@@ -164,6 +160,6 @@ def merge(content: bytes) -> None:
 
 
 @given(files("checkpoint"))
-def resume(content: bytes) -> None:
+def resume(content):
     with file_with(content, ".ckpt") as path:
         refused_or(lambda: interplay.max_information_gain(*data(), checkpoint=path), (ValueError,))

@@ -1,7 +1,5 @@
 """Random command lines: exit code 0 or 2, and one line of an error."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 
@@ -22,7 +20,7 @@ ROWS = "a,b,c,y\n" + "".join(f"{i % 7},{i % 5},{i * 37 % 11},{i % 2}\n" for i in
 
 
 @given(st.lists(WORDS, max_size=10), st.text(max_size=40))
-def command_line(words: list[str], toml: str) -> None:
+def command_line(words, toml):
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -1,14 +1,11 @@
 """Data files of every kind, more or less broken."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import io
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import anndata
 import h5py
@@ -34,7 +31,7 @@ FIELDS = st.one_of(
 
 
 @st.composite
-def tables_as_text(draw: st.DrawFn) -> bytes:
+def tables_as_text(draw):
     separator = draw(st.sampled_from([",", "\t", ";", "|", " "]))
     n_columns, n_rows = draw(st.integers(1, 5)), draw(st.integers(0, 12))
     names = [draw(st.sampled_from(["", "a", "b", "y", "y", "c d", '"e"']) | FIELDS) for _ in range(n_columns)]
@@ -55,7 +52,7 @@ def tables_as_text(draw: st.DrawFn) -> bytes:
 
 
 @functools.cache
-def good(ending: str) -> bytes:
+def good(ending):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"v{v}": rng.normal(size=30) for v in range(4)}).assign(
         n=rng.integers(0, 9, 30), t=rng.choice(["a", "b"], 30), y=np.arange(30) % 2
@@ -82,7 +79,7 @@ def good(ending: str) -> bytes:
     return buffer.getvalue()
 
 
-def searched(path: str, target: str | None, **options: Any) -> Any:
+def searched(path, target, **options):
     X, y = read_data(path, target=target, **options)
     return interplay.max_information_gain(X, y, dimensions=1, missing="level")
 
@@ -95,16 +92,14 @@ def searched(path: str, target: str | None, **options: Any) -> Any:
     st.sampled_from(["error", "drop"]),
     st.lists(FIELDS, max_size=2),
 )
-def read_text(
-    content: bytes, ending: str, target: str | None, transpose: bool, missing_target: str, na_values: list[str]
-) -> None:
+def read_text(content, ending, target, transpose, missing_target, na_values):
     options = {"transpose": transpose, "missing_target": missing_target, "na_values": na_values}
     with file_with(content, ending) as path:
         refused_or(lambda: searched(path, target, **options))
 
 
 @given(tables_as_text(), tables_as_text(), st.booleans(), st.sampled_from([None, "a", "y"]))
-def read_two(content: bytes, traits: bytes, transpose: bool, sample_id: str | None) -> None:
+def read_two(content, traits, transpose, sample_id):
     with file_with(content, ".csv") as path, file_with(traits, ".csv") as other:
         refused_or(
             lambda: searched(
@@ -114,14 +109,14 @@ def read_two(content: bytes, traits: bytes, transpose: bool, sample_id: str | No
 
 
 @given(st.sampled_from([".npy", ".npz", ".parquet", ".feather", ".xlsx", ".zip", ".sav", ".dta"]), st.data())
-def read_binary(ending: str, data: st.DataObject) -> None:
+def read_binary(ending, data):
     content = changed_bytes(data.draw, good(ending))
     with file_with(content, ending) as path:
         refused_or(lambda: searched(path, "-1" if ending == ".npy" else None if ending == ".npz" else "y"))
 
 
 @functools.cache
-def cells(kind: str) -> bytes:
+def cells(kind):
     """A good file of cells by genes, sparse or dense."""
     counts = np.random.default_rng(0).poisson(0.7, size=(30, 6)).astype(np.float32)
     ending, _, how = kind.partition(" ")
@@ -149,12 +144,12 @@ KINDS_OF_CELLS = st.sampled_from([".h5ad sparse", ".h5ad dense", ".h5mu sparse",
 
 
 @functools.cache
-def places_of_values(kind: str) -> list[int]:
+def places_of_values(kind):
     """Where the values of a file of cells lie. On damaged structures, the HDF5 library itself may loop for ever."""
     found: list[int] = []
     with h5py.File(io.BytesIO(cells(kind))) as file:
 
-        def add(_: str, item: Any) -> None:
+        def add(_, item):
             start = item.id.get_offset() if isinstance(item, h5py.Dataset) else None
             if start is not None:
                 found.extend(range(start, start + item.id.get_storage_size()))
@@ -164,7 +159,7 @@ def places_of_values(kind: str) -> list[int]:
 
 
 @given(KINDS_OF_CELLS, st.lists(st.tuples(st.integers(0), st.integers(0, 7)), min_size=1, max_size=3))
-def read_cells(kind: str, flips: list[tuple[int, int]]) -> None:
+def read_cells(kind, flips):
     """HDF5 has no checksums: a flipped bit is refused, or changes a number, but not where compiled code reads."""
     content, places = bytearray(cells(kind)), places_of_values(kind)
     for place, bit in flips:
@@ -172,7 +167,7 @@ def read_cells(kind: str, flips: list[tuple[int, int]]) -> None:
     ending = kind.partition(" ")[0]
     with file_with(bytes(content), ending) as path:
 
-        def searched_cells() -> Any:
+        def searched_cells():
             is_tenx = ending == ".h5"
             X, y = (read_10x(path), np.arange(30) % 2) if is_tenx else read_data(path, target="y")
             return interplay.max_information_gain(X, y, dimensions=1, missing="level")
@@ -185,7 +180,7 @@ def read_cells(kind: str, flips: list[tuple[int, int]]) -> None:
     st.integers(0, 2**32 - 1),
     st.lists(st.tuples(st.integers(0), st.integers(-(2**31), 2**31 - 1) | st.integers(-2, 9)), max_size=3),
 )
-def sparse_indices(kind: str, seed: int, changes: list[tuple[int, int]]) -> None:
+def sparse_indices(kind, seed, changes):
     """A sparse matrix whose indices were changed is refused or searched."""
     rng = np.random.default_rng(seed)
     X = getattr(sp, kind)(rng.poisson(0.5, size=(int(rng.integers(2, 20)), int(rng.integers(1, 6)))).astype(float))

@@ -4,8 +4,6 @@ Tuples are compared, not only gains. What fails is printed as a `DrawnSearch`, i
 to have it repeated for good.
 """
 
-from __future__ import annotations
-
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +16,6 @@ from fuzz.drawn_search import MAX_TUPLES, DrawnSearch, drawn_searches
 from fuzz.outcomes import refused_or
 from fuzz.plain_search import TOLERANCE, PlainSearch, n_tuples
 from hostile.case import assert_same
-from interplay.base.arrays import MaxGains
 from interplay.search.engines.cpu import CpuEngine
 
 #: Contrast variables of a selection: as few as a null distribution can be fitted to.
@@ -33,7 +30,7 @@ FOUND = DrawnSearch(
 
 @given(drawn_searches())
 @example(FOUND)
-def every_option(search: DrawnSearch) -> None:
+def every_option(search):
     """Gains, tuples, lists of tuples and selections of a small search against plain loops."""
     assume(n_tuples(search) <= MAX_TUPLES)
     found = _gains(search, search.engine())
@@ -49,7 +46,7 @@ def every_option(search: DrawnSearch) -> None:
 
 @given(drawn_searches(wide=True))
 @example(FOUND)
-def every_way(search: DrawnSearch) -> None:
+def every_way(search):
     """A larger search: the bits of the direct searcher with one thread, however it is run."""
     found = _gains(search, CpuEngine(simd_level="serial", direct_only=True))
     if found is None:
@@ -58,13 +55,13 @@ def every_way(search: DrawnSearch) -> None:
     _assert_same_however_it_is_run(search, found)
 
 
-def _gains(search: DrawnSearch, engine: CpuEngine, **more: object) -> MaxGains | None:
+def _gains(search, engine, **more):
     X, y, strata = search.table()
     given_ = search.settings | search.chosen | search.contrast(X, strata) | more
     return refused_or(lambda: interplay.max_information_gain(X, y, strata=strata, engine=engine, **given_))
 
 
-def _assert_same_however_it_is_run(search: DrawnSearch, found: MaxGains) -> None:
+def _assert_same_however_it_is_run(search, found):
     assert_same(_gains(search, CpuEngine(n_threads=search.n_threads, simd_level=search.simd_level)), found)
     assert_same(_gains(search, search.engine(direct_only=True)), found)
     if not search.stop_at:
@@ -77,7 +74,7 @@ def _assert_same_however_it_is_run(search: DrawnSearch, found: MaxGains) -> None
         assert_same(_gains(search, CpuEngine(n_threads=search.n_threads), checkpoint=file), found)
 
 
-def _assert_rows(search: DrawnSearch, plain: PlainSearch) -> None:
+def _assert_rows(search, plain):
     X, y, _ = search.table()
     given_ = search.settings | search.chosen | {"min_gain": search.min_gain, "average": search.average}
     for decision in (y, None) if search.dimensions == 2 or search.stat == "H" else (y,):
@@ -102,7 +99,7 @@ def _assert_rows(search: DrawnSearch, plain: PlainSearch) -> None:
         assert not listed
 
 
-def _assert_selection(search: DrawnSearch) -> None:
+def _assert_selection(search):
     """A selection searches as `max_information_gain` does, and its shards make up the whole."""
     X, y, strata = search.table()
     given_ = search.settings | {"strata": strata, "n_contrast": N_CONTRAST}

@@ -1,9 +1,6 @@
 """A search with all options at once, drawn at random: the table, the settings, and how it is run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -67,10 +64,10 @@ class DrawnSearch:
     average: bool = False
 
     @property
-    def n_vars(self) -> int:
+    def n_vars(self):
         return len(self.kinds)
 
-    def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def table(self):
         """Return X, y and the strata."""
         rng = np.random.default_rng(self.seed)
         n = self.n_samples
@@ -94,7 +91,7 @@ class DrawnSearch:
         return np.stack(columns, axis=1), y, strata
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self):
         """What `select`, `max_information_gain` and `interesting_tuples` have in common."""
         return {
             "dimensions": self.dimensions,
@@ -110,18 +107,18 @@ class DrawnSearch:
         }
 
     @property
-    def chosen(self) -> dict[str, Any]:
+    def chosen(self):
         """Which tuples count."""
         return {"variables": None if self.variables is None else list(self.variables), "require": self.require}
 
-    def contrast(self, X: np.ndarray, strata: np.ndarray | None) -> dict[str, Any]:
+    def contrast(self, X, strata):
         """Return the contrast variables, as `max_information_gain` takes them."""
         if not self.n_contrast:
             return {}
         columns, sources = interplay.contrast_variables(X, self.n_contrast, strata=strata, random_state=self.seed)
         return {"contrast": columns, "contrast_sources": sources}
 
-    def engine(self, **options: Any) -> CpuEngine:
+    def engine(self, **options):
         """Return the engine that the search is to be run with."""
         return ShapedEngine(
             **{"n_threads": self.n_threads, "simd_level": self.simd_level} | options, shape=self.tile_shape
@@ -135,10 +132,10 @@ class ShapedEngine(CpuEngine):
     shape: tuple[int, int, int] | None = None
     stop_at: list[int] | None = None
 
-    def tile_shape(self, dimensions: int) -> TileShape:
+    def tile_shape(self, dimensions):
         return USUAL_TILES if self.shape is None else TileShape(*self.shape)
 
-    def search(self, *args: Any, **options: Any) -> None:
+    def search(self, *args, **options):
         if self.stop_at:
             self.stop_at[0] -= 1
             if self.stop_at[0] == 0:
@@ -147,7 +144,7 @@ class ShapedEngine(CpuEngine):
 
 
 @st.composite
-def drawn_searches(draw: st.DrawFn, *, wide: bool = False) -> DrawnSearch:
+def drawn_searches(draw, *, wide=False):
     """Draw a small search for the plain loops, or a `wide` one, of which the direct searcher is the judge."""
     dimensions = draw(st.integers(1, 5))
     most_vars = {1: 9, 2: 9, 3: 9, 4: 8, 5: 8}[dimensions]

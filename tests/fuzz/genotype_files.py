@@ -1,7 +1,5 @@
 """Files of genotypes of every format, more or less broken, with the files that lie beside them."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import tempfile
@@ -22,7 +20,7 @@ UNPACKED = ("unpacked .bcf", "unpacked .bgen")
 
 
 @functools.cache
-def whole(ending: str) -> dict[str, bytes]:
+def whole(ending):
     """The good files of a format, by name; "" is the file itself."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "study.bgen")
@@ -36,7 +34,7 @@ def whole(ending: str) -> dict[str, bytes]:
         return {other.name: other.read_bytes() for other in Path(folder).iterdir()} | {"": path.name.encode()}
 
 
-def searched(path: Path, people: Path, sex_chromosomes: str) -> None:
+def searched(path, people, sex_chromosomes):
     more = {"sample_file": people} if path.suffix not in (".bed", ".bgen", ".pgen") else {}
     multi = {} if path.suffix == ".bed" else {"multiallelic": "drop"}
     X, y = read_data(path, sex_chromosomes=sex_chromosomes, max_missing=0.9, **multi, **more)
@@ -45,7 +43,7 @@ def searched(path: Path, people: Path, sex_chromosomes: str) -> None:
 
 
 @given(st.sampled_from(ENDINGS + UNPACKED), st.data(), st.sampled_from(["drop", "keep"]))
-def read_genotypes(ending: str, data: st.DataObject, sex_chromosomes: str) -> None:
+def read_genotypes(ending, data, sex_chromosomes):
     good = whole(ending)
     name = good[""].decode()
     beside = [other for other in good if other not in ("", name)]

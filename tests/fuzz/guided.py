@@ -3,17 +3,13 @@
 Needs ``pip install atheris``. It stops at the first finding, and prints it.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
-from collections.abc import Iterator
-from types import FunctionType
 
 from fuzz.targets import TARGETS
 
 
-def functions_of_interplay() -> Iterator[FunctionType]:
+def functions_of_interplay():
     """All functions and methods that are loaded. Imports cannot be watched: editable packages have their own loader."""
     for name, module in list(sys.modules.items()):
         if not name.startswith("interplay"):
@@ -25,7 +21,7 @@ def functions_of_interplay() -> Iterator[FunctionType]:
                 yield from (method for method in vars(value).values() if inspect.isfunction(method))
 
 
-def main(name: str, seconds: str) -> None:
+def main(name, seconds):
     import atheris
 
     for function in functions_of_interplay():

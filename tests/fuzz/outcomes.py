@@ -1,13 +1,9 @@
 """What random input may come to: a result, or one line that says what is wrong."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 #: What bad input may raise; anything else is a finding.
 REFUSALS = (ValueError, TypeError, OSError)
@@ -15,7 +11,7 @@ REFUSALS = (ValueError, TypeError, OSError)
 LONGEST_MESSAGE = 1000
 
 
-def refused_or(call: Callable[[], Any], refusals: tuple[type[Exception], ...] = REFUSALS) -> Any:
+def refused_or(call, refusals=REFUSALS):
     """Return what `call` returns, or None if it refuses its input in one line."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -33,7 +29,7 @@ def refused_or(call: Callable[[], Any], refusals: tuple[type[Exception], ...] = 
 
 
 @contextmanager
-def file_with(content: bytes, ending: str) -> Iterator[str]:
+def file_with(content, ending):
     """A file of these bytes, for a moment."""
     handle, path = tempfile.mkstemp(suffix=ending)
     try:

@@ -1,15 +1,11 @@
 """A drawn search in plain loops, from the table to the gains, with nothing of the product but the imputed values."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 
 import numpy as np
 
 import reference
-from fuzz.drawn_search import DrawnSearch
-from interplay.base.arrays import MaxGains
 from interplay.data.codes.survey import imputed
 
 TOLERANCE = 1e-9
@@ -18,7 +14,7 @@ TOLERANCE = 1e-9
 class PlainSearch:
     """The codes of a drawn search, and what follows from them."""
 
-    def __init__(self, search: DrawnSearch) -> None:
+    def __init__(self, search):
         self._search = search
         X, y, strata = search.table()
         filled = _filled(search, X, first_variable=0)
@@ -43,7 +39,7 @@ class PlainSearch:
         if strata is not None and len(set(strata.tolist())) > 1:
             self.strata = np.unique(strata, return_inverse=True)[1].tolist()
 
-    def assert_gains(self, found: MaxGains) -> None:
+    def assert_gains(self, found):
         """Gains of all variables and degrees of freedom, where they are found, and of equal ones the lowest."""
         search = self._search
         gains = reference.all_gains(
@@ -70,7 +66,7 @@ class PlainSearch:
                 assert not lower, f"variable {row}: {where} is named, {lower[0]} has the same counts and is lower"
         assert n_found == len(near)
 
-    def _alike(self, variable: int, discretization: int, members: tuple[int, ...]) -> object:
+    def _alike(self, variable, discretization, members):
         codes = [*self.codes[discretization], *self.contrast_codes[discretization]]
         levels = [*self.levels, *self.contrast_levels]
         columns, tuple_levels = [codes[v] for v in members], [levels[v] for v in members]
@@ -79,7 +75,7 @@ class PlainSearch:
             tuple_levels.append(max(self.strata) + 1)
         return reference.counts_alike(columns, tuple_levels, self.classes, self.n_classes, members.index(variable))
 
-    def rows(self, *, with_decision: bool) -> dict[tuple[tuple[int, ...], int], float]:
+    def rows(self, *, with_decision):
         """Every value of `interesting_tuples`, by tuple and variable."""
         search = self._search
         rows = reference.interesting_tuples(
@@ -90,16 +86,14 @@ class PlainSearch:
         return {(members, variable): value for members, variable, value in rows}
 
 
-def n_tuples(search: DrawnSearch) -> int:
+def n_tuples(search):
     """Return how many tuples the plain loops have to look at."""
     real = math.comb(search.n_vars, search.dimensions)
     with_contrast = search.n_contrast * sum(1 for _ in combinations(range(search.n_vars), search.dimensions - 1))
     return (real + with_contrast) * search.discretizations
 
 
-def _coded(
-    search: DrawnSearch, X: np.ndarray, *, first_variable: int, discrete: list[bool] | None
-) -> tuple[list[int], list[list[list[int]]]]:
+def _coded(search, X, *, first_variable, discrete):
     """Levels of each column, at least two, and its codes in each discretisation."""
     levels: list[int] = []
     codes: list[list[list[int]]] = [[] for _ in range(search.discretizations)]
@@ -123,13 +117,13 @@ def _coded(
     return levels, codes
 
 
-def _is_discrete(search: DrawnSearch, column: np.ndarray) -> bool:
+def _is_discrete(search, column):
     if search.discrete != "auto":
         return search.discrete == "all"
     return len(set(column[~np.isnan(column)].tolist())) <= max(3, search.divisions + 1)
 
 
-def _filled(search: DrawnSearch, X: np.ndarray, *, first_variable: int) -> np.ndarray:
+def _filled(search, X, *, first_variable):
     """Fill in what is missing as the product does, which draws it from streams of its own."""
     gaps = np.flatnonzero(np.isnan(X).any(axis=0))
     if search.missing != "impute":

@@ -1,7 +1,5 @@
 """Rules of tuples in SQL: SQLite gives each sample the value of its cell."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import numpy as np
@@ -25,7 +23,7 @@ KINDS = {
 }
 
 
-def in_sqlite(frame: pd.DataFrame, column: str) -> np.ndarray:
+def in_sqlite(frame, column):
     with sqlite3.connect(":memory:") as database:
         frame.to_sql("t", database, index=False)
         return np.array([row[0] for row in database.execute(f"SELECT {column} FROM t")], dtype=float)
@@ -38,7 +36,7 @@ def in_sqlite(frame: pd.DataFrame, column: str) -> np.ndarray:
     st.booleans(),
     st.integers(0, 2**32 - 1),
 )
-def rules_in_sql(kinds: list[str], decision: str, divisions: int, has_gaps: bool, seed: int) -> None:
+def rules_in_sql(kinds, decision, divisions, has_gaps, seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(20, 200))
     frame = pd.DataFrame({f'v"{i} {kind}': KINDS[kind](rng, n) for i, kind in enumerate(kinds)})

@@ -1,7 +1,5 @@
 """Things that must not change a result: a file in between, shards, units, the order of rows and columns, names."""
 
-from __future__ import annotations
-
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +26,7 @@ class DrawnTable:
     dimensions: int
     unit: float = 1.0
 
-    def data(self) -> tuple[np.ndarray, Any, dict[str, Any]]:
+    def data(self):
         """Return X, y and options."""
         rng = np.random.default_rng(self.seed)
         n = self.n_samples
@@ -63,7 +61,7 @@ lists = st.sampled_from([{}, {"max_p": 1.0}, {"max_p": 0.1}, {"top": 4}, {"level
 
 
 @given(tables)
-def saved_selections(table: DrawnTable) -> None:
+def saved_selections(table):
     """What `save` writes, `load` reads, and the tables are the same."""
     X, y, options = table.data()
     found = refused_or(lambda: interplay.select(X, y, **options))
@@ -77,7 +75,7 @@ def saved_selections(table: DrawnTable) -> None:
 
 
 @given(tables, lists)
-def saved_interactions(table: DrawnTable, listed: dict[str, Any]) -> None:
+def saved_interactions(table, listed):
     """The same of interactions."""
     X, y, options = table.data()
     found = refused_or(lambda: interplay.interactions(X, y, **options, **listed))
@@ -91,7 +89,7 @@ def saved_interactions(table: DrawnTable, listed: dict[str, Any]) -> None:
 
 
 @given(tables, lists, st.integers(2, 4))
-def shards_of_any_outcome(table: DrawnTable, listed: dict[str, Any], n_shards: int) -> None:
+def shards_of_any_outcome(table, listed, n_shards):
     """Merged shards are the search in one piece."""
     X, y, options = table.data()
     whole = refused_or(lambda: interplay.interactions(X, y, **options, **listed))
@@ -105,7 +103,7 @@ def shards_of_any_outcome(table: DrawnTable, listed: dict[str, Any], n_shards: i
 
 
 @given(tables, st.floats(-300, 300))
-def units_of_numbers(table: DrawnTable, exponent: float) -> None:
+def units_of_numbers(table, exponent):
     """The unit of an outcome of numbers changes no p-value."""
     found = []
     for unit in (1.0, 10.0**exponent):
@@ -116,7 +114,7 @@ def units_of_numbers(table: DrawnTable, exponent: float) -> None:
 
 
 @given(tables, st.integers(0, 2**32 - 1))
-def order_and_names(table: DrawnTable, seed: int) -> None:
+def order_and_names(table, seed):
     """Neither the order of rows and columns nor the counted allele changes a p-value."""
     rng = np.random.default_rng(seed)
     table = replace(table, discretizations=1, model="none")
@@ -136,7 +134,7 @@ def order_and_names(table: DrawnTable, seed: int) -> None:
         assert abs(expected - log_p) <= 1e-5 * max(1.0, abs(log_p)), (members, expected, log_p)
 
 
-def _assert_same(found: interplay.Interactions, expected: interplay.Interactions, *, tolerance: float = 1e-9) -> None:
+def _assert_same(found, expected, *, tolerance=1e-9):
     p, q = (dict(zip(map(tuple, r.tested.tuples.tolist()), r.tested.log_p, strict=True)) for r in (found, expected))
     assert p.keys() == q.keys()
     assert all(abs(p[members] - q[members]) <= tolerance * max(1.0, abs(q[members])) for members in q)

@@ -3,8 +3,6 @@
 Two known faults are left out until they are mended, each named where it is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import interplay
-from fuzz.drawn_search import DrawnSearch, ShapedEngine, drawn_searches
+from fuzz.drawn_search import ShapedEngine, drawn_searches
 from fuzz.outcomes import refused_or
 from interplay.search.engines.base import SearchInterrupted
 
@@ -33,7 +31,7 @@ class DrawnInteractions:
     gaps: bool
     options: dict[str, Any]
 
-    def find(self, **more: Any) -> interplay.Interactions | None:
+    def find(self, **more):
         """Call `interactions`; None where it refuses its input."""
         rng = np.random.default_rng(self.seed)
         X = rng.normal(size=(self.n_samples, self.n_vars))
@@ -49,7 +47,7 @@ class DrawnInteractions:
 
 
 @st.composite
-def drawn_interactions(draw: st.DrawFn) -> DrawnInteractions:
+def drawn_interactions(draw):
     n_vars = draw(st.integers(3, 8))
     gaps = draw(st.booleans())
     options: dict[str, Any] = {
@@ -85,7 +83,7 @@ LISTED = st.sampled_from([{}, {"max_p": 0.001}, {"max_p": 0.1}, {"max_p": 1.0}, 
 
 
 @given(drawn_interactions(), LISTED, st.integers(2, 4))
-def shards_of_interactions(search: DrawnInteractions, listed: dict[str, Any], n_shards: int) -> None:
+def shards_of_interactions(search, listed, n_shards):
     """Shards, merged in any order, are the search in one piece."""
     whole = search.find(**listed)
     if whole is None:
@@ -103,7 +101,7 @@ def shards_of_interactions(search: DrawnInteractions, listed: dict[str, Any], n_
 
 
 @given(drawn_interactions(), st.sampled_from([0.001, 0.05, 0.4]), st.integers(1, 12))
-def lists_of_interactions(search: DrawnInteractions, max_p: float, top: int) -> None:
+def lists_of_interactions(search, max_p, top):
     """A list up to a p-value, or of the first few, is the beginning of the list of all tuples."""
     everything = search.find(max_p=1)
     if everything is None:
@@ -114,9 +112,7 @@ def lists_of_interactions(search: DrawnInteractions, max_p: float, top: int) -> 
     _assert_first(search.find(top=top), everything, min(top, len(p)))
 
 
-def _assert_first(
-    found: interplay.Interactions | None, whole: interplay.Interactions, n: int, columns: tuple[str, ...] = OF_A_TUPLE
-) -> None:
+def _assert_first(found, whole, n, columns=OF_A_TUPLE):
     assert found is not None
     for column in columns:
         one, other = found.table[column].tolist(), whole.table[column].tolist()[:n]
@@ -125,7 +121,7 @@ def _assert_first(
 
 
 @given(drawn_searches(wide=True), st.integers(1, 8))
-def interrupted_searches(search: DrawnSearch, stop_at: int) -> None:
+def interrupted_searches(search, stop_at):
     """Maxima of an interrupted search are those of some tuples: none is larger than in the end."""
     X, y, strata = search.table()
     given_ = search.settings | search.chosen | {"strata": strata}

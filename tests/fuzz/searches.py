@@ -1,7 +1,5 @@
 """Small tables and random settings: the numbers against plain loops, and odd settings refused in one line."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -29,7 +27,7 @@ WORDS = st.sampled_from(
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[Any, Any]:
+def tables(draw):
     """Few samples and variables, of few or many values, sometimes missing or infinite."""
     n_samples, n_vars = draw(st.integers(2, 40)), draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -58,7 +56,7 @@ def tables(draw: st.DrawFn) -> tuple[Any, Any]:
                      "discrete", "missing", "strata"]),
     NUMBERS | WORDS, max_size=4,
 ))  # fmt: skip
-def select(table: tuple[Any, Any], options: dict[str, Any]) -> None:
+def select(table, options):
     small = {"n_contrast": 30, "random_state": 0} | options
     found = refused_or(lambda: interplay.select(*table, **small))
     if found is not None:
@@ -72,7 +70,7 @@ def select(table: tuple[Any, Any], options: dict[str, Any]) -> None:
                      "divisions", "pseudocount", "missing"]),
     NUMBERS | WORDS, max_size=4,
 ), st.booleans())  # fmt: skip
-def interesting_tuples(table: tuple[Any, Any], options: dict[str, Any], with_decision: bool) -> None:
+def interesting_tuples(table, options, with_decision):
     X, y = table
     refused_or(lambda: interplay.interesting_tuples(X, y if with_decision else None, **options))
 
@@ -83,9 +81,9 @@ def interesting_tuples(table: tuple[Any, Any], options: dict[str, Any], with_dec
     st.sampled_from([3, 10**6]),
 )  # fmt: skip
 def against_plain_loops(
-    n_samples: int, n_vars: int, dimensions: int, divisions: int, discretizations: int, range_: float,
-    pseudocount: float, n_classes: int, seed: int, n_values: int,
-) -> None:  # fmt: skip
+    n_samples, n_vars, dimensions, divisions, discretizations, range_,
+    pseudocount, n_classes, seed, n_values
+):  # fmt: skip
     """Codes to the last one, gains to 1e-9; `n_values` small makes many ties."""
     dimensions = min(dimensions, n_vars)
     rng = np.random.default_rng(seed)
@@ -126,7 +124,7 @@ def against_plain_loops(
     ),
     st.integers(1, 5),
 )  # fmt: skip
-def fit_null(gains: np.ndarray, contrast: np.ndarray | None, options: dict[str, Any], dimensions: int) -> None:
+def fit_null(gains, contrast, options, dimensions):
     null = refused_or(lambda: interplay.fit_null(gains, dimensions=dimensions, contrast_gain=contrast, **options))
     if null is not None:
         p = null.p_values()
@@ -141,7 +139,7 @@ def fit_null(gains: np.ndarray, contrast: np.ndarray | None, options: dict[str, 
                      "variable_idx", "discretization_nr", "return_matrix", "p_adjust_method", "k", "n"]),
     NUMBERS | WORDS, max_size=4,
 ))  # fmt: skip
-def older_package(table: tuple[Any, Any], name: str, options: dict[str, Any]) -> None:
+def older_package(table, name, options):
     X, y = table
     function = getattr(compat, name)
     if name in ("run", "compute_max_ig", "compute_max_ig_discrete", "compute_tuples", "compute_tuples_discrete"):

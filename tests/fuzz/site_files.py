@@ -1,7 +1,5 @@
 """Files of sites that somebody has been at: a plan, lists, counts."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json
@@ -15,36 +13,36 @@ from hypothesis import strategies as st
 
 from fuzz.archives import changed_bytes, replace_somewhere
 from fuzz.outcomes import file_with, refused_or
-from interplay.sites import SiteCounts, SitePlan, combine_sites, count_at_site, list_at_site, plan_sites
+from interplay.sites import combine_sites, count_at_site, list_at_site, plan_sites
 from interplay.sites.plan import read_plan
 
 SITES = ("a", "b")
 
 
 @functools.cache
-def table(site: str) -> tuple[Any, Any]:
+def table(site):
     rng = np.random.default_rng(SITES.index(site))
     X = rng.integers(0, 2, (60, 4))
     return X, X[:, 1] ^ X[:, 3] ^ (rng.random(60) < 0.2)
 
 
 @functools.cache
-def plan() -> SitePlan:
+def plan():
     return plan_sites(*table("a"), sites=SITES)
 
 
 @functools.cache
-def lists() -> tuple[Any, ...]:
+def lists():
     return tuple(list_at_site(plan(), *table(site), site=site) for site in SITES)
 
 
 @functools.cache
-def counts(site: str) -> SiteCounts:
+def counts(site):
     return count_at_site(plan(), *table(site), site=site, lists=lists())
 
 
 @functools.cache
-def content(kind: str) -> bytes:
+def content(kind):
     """A good file of a kind."""
     made: Any = {"plan": plan, "list": lambda: lists()[1], "counts": lambda: counts("b")}[kind]()
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +51,7 @@ def content(kind: str) -> bytes:
 
 
 @st.composite
-def texts(draw: st.DrawFn, kind: str) -> bytes:
+def texts(draw, kind):
     """A file with some bytes changed; often with a checksum that fits again."""
     changed = changed_bytes(draw, content(kind))
     if draw(st.integers(0, 3)):
@@ -63,7 +61,7 @@ def texts(draw: st.DrawFn, kind: str) -> bytes:
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> bytes:
+def plans(draw):
     if draw(st.booleans()):
         return changed_bytes(draw, content("plan"))
     document = json.loads(content("plan"))
@@ -73,13 +71,13 @@ def plans(draw: st.DrawFn) -> bytes:
 
 
 @given(plans())
-def plan_of_sites(changed: bytes) -> None:
+def plan_of_sites(changed):
     with file_with(changed, ".json") as path:
         refused_or(lambda: list_at_site(path, *table("a"), site="a"), (ValueError, TypeError))
 
 
 @given(texts("list"))
-def list_of_site(changed: bytes) -> None:
+def list_of_site(changed):
     with file_with(changed, ".list") as path:
         refused_or(
             lambda: count_at_site(plan(), *table("a"), site="a", lists=[lists()[0], path]), (ValueError, TypeError)
@@ -87,7 +85,7 @@ def list_of_site(changed: bytes) -> None:
 
 
 @given(texts("counts"))
-def counts_of_site(changed: bytes) -> None:
+def counts_of_site(changed):
     """Counts that pass all checks can be used."""
     with file_with(changed, ".counts") as path:
         found = refused_or(lambda: combine_sites(plan(), [counts("a"), path]), (ValueError, TypeError))
@@ -96,13 +94,13 @@ def counts_of_site(changed: bytes) -> None:
 
 
 @given(st.sampled_from(["plan", "list", "counts"]), st.integers(0), st.integers(0, 7))
-def flips_of_site(kind: str, place: int, bit: int) -> None:
+def flips_of_site(kind, place, bit):
     """One flipped bit is refused, or changes nothing that anybody reads."""
     flipped = bytearray(content(kind))
     flipped[place % len(flipped)] ^= 1 << bit
     with file_with(bytes(flipped), f".{kind}") as path:
 
-        def table_of() -> Any:
+        def table_of():
             one = read_plan(path) if kind == "plan" else plan()
             listed = [lists()[0], path] if kind == "list" else lists()
             made = [count_at_site(one, *table(site), site=site, lists=listed) for site in SITES]
@@ -113,5 +111,5 @@ def flips_of_site(kind: str, place: int, bit: int) -> None:
 
 
 @functools.cache
-def combined() -> Any:
+def combined():
     return combine_sites(plan(), [counts(site) for site in SITES]).table

@@ -1,7 +1,5 @@
 """All targets by name, in the twelve kinds of things that they try."""
 
-from __future__ import annotations
-
 from fuzz import (
     archives,
     commands,

@@ -1,7 +1,5 @@
 """All areas, in the order of the page."""
 
-from __future__ import annotations
-
 from hostile import (
     cell_files,
     command_line,

@@ -1,7 +1,5 @@
 """One row of the table of bad and odd input: how it is written, run and judged."""
 
-from __future__ import annotations
-
 import faulthandler
 import math
 import os
@@ -9,7 +7,7 @@ import re
 import signal
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
@@ -66,12 +64,12 @@ class Area:
     cases: list[Case]
 
 
-def refused(what: str, call: Callable[[], Any], naming: str, *, theirs: str | None = None) -> Case:
+def refused(what, call, naming, *, theirs=None):
     """The input is refused, by an error that matches `naming`."""
     return Case(what, call, naming=naming, theirs=theirs)
 
 
-def each_refused(call: Callable[..., Any], words: str = "must be", *, of: str = "", **values: list[Any]) -> list[Case]:
+def each_refused(call, words="must be", *, of="", **values):
     """Each of these values of an argument is refused, by an error that begins with the argument and these words."""
     return [
         refused(f"`{of}`: {row}" if of else row, partial(call, **{argument: value}), f"^{argument} {words}")
@@ -81,7 +79,7 @@ def each_refused(call: Callable[..., Any], words: str = "must be", *, of: str = 
     ]
 
 
-def _shown(value: Any) -> str:
+def _shown(value):
     """Return the value as a caller would write it."""
     if isinstance(value, str):
         return f'"{value}"'
@@ -92,12 +90,12 @@ def _shown(value: Any) -> str:
     return f"np.{value!r}" if isinstance(value, np.ndarray) else repr(value)
 
 
-def same(what: str, call: Callable[[], Any], same_as: str, like: Callable[[], Any]) -> Case:
+def same(what, call, same_as, like):
     """The input is taken, and gives what its plain equivalent `like` gives."""
     return Case(what, call, like=like, same_as=same_as)
 
 
-def outcome(case: Case) -> str:
+def outcome(case):
     """Run a case and say what came of it, in a line of Markdown; fail if that is not what must come of it."""
     with in_empty_folder(), _time_limit(), warnings.catch_warnings(record=True) as warned:
         # Ours are advice; others mean that something went on with a nonsensical value.
@@ -117,13 +115,13 @@ def outcome(case: Case) -> str:
     return f"as {case.same_as}{warning}"
 
 
-def escaped(text: str) -> str:
+def escaped(text):
     """Return text that Markdown tables and HTML leave as it is."""
     printable = "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
     return re.sub(r"([\\`*_\[\]<>|#$~&])", r"\\\1", printable)
 
 
-def _error_of(case: Case) -> str:
+def _error_of(case):
     with pytest.raises(ERRORS) as caught:
         case.call()
     error, message = caught.value, str(caught.value)
@@ -144,7 +142,7 @@ class CommandRefused(ValueError):
     """The command line's one line of an error, exit code 2."""
 
 
-def assert_same(found: Any, expected: Any) -> None:
+def assert_same(found, expected):
     """Compare results of any kind, to the last bit."""
     if is_dataclass(found):
         assert type(found) is type(expected)
@@ -170,7 +168,7 @@ def assert_same(found: Any, expected: Any) -> None:
 
 
 @contextmanager
-def in_empty_folder() -> Iterator[None]:
+def in_empty_folder():
     """Files have short names in messages, and are gone afterwards."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -182,13 +180,13 @@ def in_empty_folder() -> Iterator[None]:
 
 
 @contextmanager
-def _time_limit() -> Iterator[None]:
+def _time_limit():
     """Stop what hangs: by an error where Python still runs, by an end with a traceback where it does not."""
     if not hasattr(signal, "SIGPROF"):
         yield
         return
 
-    def too_long(*_: Any) -> None:
+    def too_long(*_):
         raise AssertionError(f"took more than {CPU_SECONDS} s")
 
     before = signal.signal(signal.SIGPROF, too_long)

@@ -1,16 +1,12 @@
 """Files of cells and genes: 10x Genomics, MuData, GCT, series matrices of GEO, labels of columns."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import anndata
 import h5py
 import numpy as np
 import pandas as pd
 
-import interplay
 from hostile.case import Area, refused, same
 from hostile.data import FRAME, N_SAMPLES, X, Y, gains
 from interplay.io import read_data
@@ -20,7 +16,7 @@ from mudata_files import write_h5mu
 CELLS = [f"cell{i}" for i in range(N_SAMPLES)]
 
 
-def gct(*, cut: int | None = None, version: str = "#1.3") -> interplay.MaxGains:
+def gct(*, cut=None, version="#1.3"):
     """Write a GCT file, some of it cut off, read it and search it."""
     lines = [version, f"{FRAME.shape[1]}\t{N_SAMPLES}\t0\t1", "\t".join(["id", *CELLS]), "\t".join(["y", *map(str, Y)])]
     lines += ["\t".join([name, *map(repr, map(float, FRAME[name]))]) for name in FRAME]
@@ -28,7 +24,7 @@ def gct(*, cut: int | None = None, version: str = "#1.3") -> interplay.MaxGains:
     return gains(*read_data("a.gct", target="y"))
 
 
-def series_matrix(*, ends: bool = True, value: str | None = None, labels: str | None = None) -> interplay.MaxGains:
+def series_matrix(*, ends=True, value=None, labels=None):
     """Write a series matrix, read it and search it; with a file of labels."""
     rows = [[name, *map(repr, map(float, FRAME[name]))] for name in FRAME]
     rows[1][2] = rows[1][2] if value is None else value
@@ -40,7 +36,7 @@ def series_matrix(*, ends: bool = True, value: str | None = None, labels: str | 
     return gains(*read_data("a.txt", target="y", labels=None if labels is None else "labels.csv"))
 
 
-def h5mu(*, cut: int | None = None, **options: Any) -> interplay.MaxGains:
+def h5mu(*, cut=None, **options):
     obs = pd.DataFrame({"y": Y}, index=CELLS)
     made = anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=list(FRAME)))
     write_h5mu(Path("a.h5mu"), {"rna": made, "atac": made})
@@ -48,7 +44,7 @@ def h5mu(*, cut: int | None = None, **options: Any) -> interplay.MaxGains:
     return gains(*read_data("a.h5mu", target="y", **options))
 
 
-def tenx(**entries: Any) -> Any:
+def tenx(**entries):
     """Write a file of two cells and two genes, with some entries changed, and read it."""
     matrix = {"data": [3, 1, 2], "indices": [0, 1, 1], "indptr": [0, 2, 3], "shape": [2, 2], "barcodes": [b"a", b"b"]}
     with h5py.File("a.h5", "w") as file:
@@ -59,7 +55,7 @@ def tenx(**entries: Any) -> Any:
     return read_10x("a.h5", modality="RNA")
 
 
-def text(name: str) -> Any:
+def text(name):
     Path(name).write_text("a,b\n1,2\n")
     return read_data(name, target="y")
 

@@ -1,7 +1,5 @@
 """The command `interplay`: bad usage and bad files end in one line and exit code 2."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from hostile.commands import run_command
 from hostile.data import FRAME, X, Y, selected
 
 
-def command(*arguments: object, stdin: bytes = b"") -> str:
+def command(*arguments, stdin=b""):
     """Run it beside a good file; raise its one line if it refuses, and return what it prints if not."""
     if not Path("data.csv").exists():
         FRAME.assign(y=Y).to_csv("data.csv", index=False)
@@ -25,18 +23,18 @@ def command(*arguments: object, stdin: bytes = b"") -> str:
     return done.out
 
 
-def run(*options: object) -> str:
+def run(*options):
     defaults = {"--target": "y", "--n-contrast": "30", "--seed": "0"}
     of_all = [word for name, value in defaults.items() if name not in options for word in (name, value)]
     return command("run", "data.csv", *of_all, *options)
 
 
-def with_file(name: str, content: bytes) -> str:
+def with_file(name, content):
     Path(name).write_bytes(content)
     return name
 
 
-def printed_table() -> str:
+def printed_table():
     return run("--format", "csv")
 
 
@@ -214,17 +212,17 @@ AREA = Area(
 )
 
 
-def a_part() -> str:
+def a_part():
     interplay.search_shard(X, Y, dimensions=2, shard="1/2", n_contrast=30).save("part1")
     return "part1"
 
 
-def saved() -> str:
+def saved():
     selected().save("saved")
     return "saved"
 
 
-def with_variable(name: str, value: str) -> str:
+def with_variable(name, value):
     os.environ[name] = value
     try:
         return run()
@@ -232,7 +230,7 @@ def with_variable(name: str, value: str) -> str:
         del os.environ[name]
 
 
-def _merged_table() -> str:
+def _merged_table():
     for number in (1, 2):
         run("--shard", f"{number}/2", "--save", f"p{number}")
     return command("merge", "p1", "p2", "--data", "data.csv", "--target", "y", "--format", "csv")

@@ -1,7 +1,5 @@
 """The command `interplay`, run in this process."""
 
-from __future__ import annotations
-
 import io
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -18,7 +16,7 @@ class Done:
     err: str
 
 
-def run_command(*arguments: object, stdin: bytes = b"") -> Done:
+def run_command(*arguments, stdin=b""):
     """Run a command with these arguments; what it prints is kept."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     standard_input = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")

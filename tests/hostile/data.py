@@ -1,9 +1,5 @@
 """A small good table, from which the bad ones are made, and short names for calls that look at it."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -20,15 +16,15 @@ FRAME = pd.DataFrame(X, columns=[f"v{v}" for v in range(N_VARS)])
 CODES = _rng.integers(0, 3, size=(N_SAMPLES, N_VARS))
 
 
-def gains(table: Any = X, y: Any = Y, **settings: Any) -> interplay.MaxGains:
+def gains(table=X, y=Y, **settings):
     return interplay.max_information_gain(table, y, **settings)
 
 
-def selected(table: Any = X, y: Any = Y, **settings: Any) -> interplay.Selection:
+def selected(table=X, y=Y, **settings):
     return interplay.select(table, y, **{"dimensions": 2, "n_contrast": 30, "random_state": 0} | settings)
 
 
-def with_value(value: Any, *, row: int = 7, column: int = 2) -> np.ndarray:
+def with_value(value, *, row=7, column=2):
     """The table with one value changed."""
     changed = X.copy()
     changed[row, column] = value

@@ -1,13 +1,9 @@
 """Data files of every format, and what reads them."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import anndata
 import numpy as np
@@ -23,17 +19,17 @@ WITH_Y = FRAME.assign(y=Y)
 CSV = WITH_Y.to_csv(index=False).encode()
 
 
-def read(name: str, content: bytes, target: Any = "y", **options: Any) -> interplay.MaxGains:
+def read(name, content, target="y", **options):
     """Write a file, read it and search what it holds."""
     Path(name).write_bytes(content)
     return gains(*read_data(name, target=target, **options))
 
 
-def text(*lines: str) -> bytes:
+def text(*lines):
     return "\n".join(lines).encode()
 
 
-def as_bytes(write: Callable[[Any], Any]) -> bytes:
+def as_bytes(write):
     buffer = io.BytesIO()
     write(buffer)
     return buffer.getvalue()
@@ -47,25 +43,25 @@ NPZ = as_bytes(lambda file: np.savez(file, X=X, y=Y))
 OBJECTS = as_bytes(lambda file: np.save(file, np.array([{}]), allow_pickle=True))
 
 
-def plink(change: Callable[[], None] = lambda: None) -> Any:
+def plink(change=lambda: None):
     """Write a PLINK file, do something to it and open it."""
     to_bed("s.bed", CODES.astype(np.int8), properties={"pheno": np.where(Y, "2", "1")})
     change()
     return interplay.genetics.read_bed("s.bed")
 
 
-def cut(name: str, length: int) -> None:
+def cut(name, length):
     Path(name).write_bytes(Path(name).read_bytes()[:length])
 
 
-def h5ad(name: str = "s.h5ad") -> anndata.AnnData:
+def h5ad(name="s.h5ad"):
     obs = pd.DataFrame({"ill": Y}, index=[f"cell{i}" for i in range(N_SAMPLES)])
     made = anndata.AnnData(X.copy(), obs=obs, layers={"raw": X.copy()})
     made.write_h5ad(name)
     return made
 
 
-def read_cut_h5ad(length: int) -> Any:
+def read_cut_h5ad(length):
     h5ad()
     cut("s.h5ad", length)
     return interplay.singlecell.read_h5ad("s.h5ad")
@@ -75,13 +71,13 @@ def read_cut_h5ad(length: int) -> Any:
 DECIMAL_COMMAS = "a;y\n" + "".join(f"{i};{i % 2}\n" for i in range(30)) + "".join(f"{i},5;{i % 2}\n" for i in range(30))
 
 
-def read_alone(name: str, content: bytes, **options: Any) -> interplay.MaxGains:
+def read_alone(name, content, **options):
     """Search each variable of a file by itself."""
     Path(name).write_bytes(content)
     return gains(*read_data(name, target="y", **options), dimensions=1)
 
 
-def read_pipe(name: str) -> Any:
+def read_pipe(name):
     os.mkfifo(name)
     return read_data(name, target="y")
 
@@ -389,21 +385,21 @@ AREA = Area(
 )
 
 
-def changed_gz() -> bytes:
+def changed_gz():
     content = bytearray(gzip.compress(CSV))
     content[len(content) // 2] ^= 0xFF
     return bytes(content)
 
 
-def zeroed(content: bytes) -> bytes:
+def zeroed(content):
     return content[:8] + bytes(len(content) // 2) + content[8 + len(content) // 2 :]
 
 
-def scan(**options: Any) -> Any:
+def scan(**options):
     Path("a.parquet").write_bytes(PARQUET)
     return interplay.parquet.scan_parquet("a.parquet", **options)
 
 
-def bed(**options: Any) -> Any:
+def bed(**options):
     plink()
     return interplay.genetics.read_bed("s.bed", **options)

@@ -1,23 +1,20 @@
 """Made-up tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 from hostile.case import Area, each_refused, refused, same
 from interplay.datasets import fetch_madelon, make_epistasis, make_madelon
 
 
-def made(**given: Any) -> Any:
+def made(**given):
     return make_madelon(**{"n_samples": 50, "n_vars": 30} | given)[0]
 
 
-def epistasis(**given: Any) -> Any:
+def epistasis(**given):
     return make_epistasis(**{"n_samples": 50, "n_vars": 30} | given)[0]
 
 
-def fetched_from_damaged_files() -> Any:
+def fetched_from_damaged_files():
     Path("madelon_train.data").write_text("1 2 3\n")
     Path("madelon_train.labels").write_text("1\n")
     return fetch_madelon(cache_dir=".", _sources=())

@@ -1,7 +1,5 @@
 """y and strata: decisions and groups."""
 
-from __future__ import annotations
-
 import datetime
 
 import numpy as np
@@ -16,7 +14,7 @@ TEXT = np.where(Y, "ill", "well")
 GROUPS = np.arange(N_SAMPLES) % 3
 
 
-def read_only(array: np.ndarray) -> np.ndarray:
+def read_only(array):
     copy = array.copy()
     copy.flags.writeable = False
     return copy

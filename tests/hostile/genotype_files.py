@@ -1,9 +1,6 @@
 """Files of genotypes beside .bed: damaged files, files that do not belong together, and arguments of their readers."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import interplay
 from genotype_study import Study
@@ -16,19 +13,19 @@ STUDY = Study()
 READERS = {".bed": read_bed, ".pgen": read_pgen, ".bgen": read_bgen}
 
 
-def written(ending: str) -> Path:
+def written(ending):
     """Write the files of a format into the folder, with a file of people."""
     STUDY.write_psam(Path("people.psam"))
     path = STUDY.write(Path(), ending, "s")
     return path
 
 
-def read(ending: str, **options: Any) -> Any:
+def read(ending, **options):
     path = written(ending)
     return READERS.get(path.suffix, read_vcf)(path, **options)
 
 
-def cut(ending: str, length: int, beside: str | None = None) -> interplay.MaxGains:
+def cut(ending, length, beside=None):
     """Cut a file, or the one beside it, read it and search it."""
     path = written(ending)
     file = path if beside is None else path.with_suffix(beside)
@@ -36,31 +33,31 @@ def cut(ending: str, length: int, beside: str | None = None) -> interplay.MaxGai
     return searched(path)
 
 
-def replaced(ending: str, old: bytes, new: bytes) -> interplay.MaxGains:
+def replaced(ending, old, new):
     path = written(ending)
     path.write_bytes(path.read_bytes().replace(old, new))
     return searched(path)
 
 
-def text(ending: str) -> interplay.MaxGains:
+def text(ending):
     path = written(ending)
     path.write_text("a,b\n1,2\n")
     return searched(path)
 
 
-def searched(path: Path) -> interplay.MaxGains:
+def searched(path):
     more = {} if path.suffix in READERS else {"sample_file": "people.psam"}
     return gains(*read_data(path, **more), missing="level")
 
 
-def other_ids() -> interplay.MaxGains:
+def other_ids():
     path = written(".8.bgen")
     people = path.with_suffix(".sample")
     people.write_text(people.read_text().replace(" p", " q").replace("f q", "g q"))
     return searched(path)
 
 
-def bed() -> interplay.MaxGains:
+def bed():
     return searched(written(".bed"))
 
 

@@ -1,7 +1,5 @@
 """Groups, permutations, covariates, censored times: what is known of a study beside the table and the outcome."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,9 +1,5 @@
 """interactions(), and what users hold after it."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -12,7 +8,7 @@ from hostile.case import Area, each_refused, refused, same
 from hostile.data import CODES, FRAME, X, Y, selected, with_value
 
 
-def found(table: Any = X, y: Any = Y, **settings: Any) -> interplay.Interactions:
+def found(table=X, y=Y, **settings):
     return interplay.interactions(table, y, **{"max_p": 1} | settings)
 
 
@@ -21,19 +17,19 @@ LOCO = pd.DataFrame({"1": np.zeros(60), "2": np.ones(60)})
 TIMES = (np.linspace(1, 9, 60), np.ones(60))
 
 
-def grouped(table: Any = X, y: Any = DONORS % 2, **settings: Any) -> interplay.Interactions:
+def grouped(table=X, y=DONORS % 2, **settings):
     return found(table, y, **{"groups": DONORS, "max_p": None, "top": None, "n_permutations": 40} | settings)
 
 
-def table_of(table: Any = X, y: Any = Y, **settings: Any) -> pd.DataFrame:
+def table_of(table=X, y=Y, **settings):
     return found(table, y, **settings).table
 
 
-def near(distance: Any, positions: Any) -> interplay.Interactions:
+def near(distance, positions):
     return found(min_distance=distance, positions=positions)
 
 
-def columns_alone(frame: pd.DataFrame) -> pd.DataFrame:
+def columns_alone(frame):
     """What does not speak of names."""
     return frame.drop(columns=["members", "cell"])
 

@@ -3,8 +3,6 @@
 Nothing may be silent: a file is refused, or something is said of it, or it holds the very numbers of the good one.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import warnings
@@ -75,15 +73,15 @@ class CameOfIt:
     is_same: bool
 
     @property
-    def is_silent(self) -> bool:
+    def is_silent(self):
         return not self.said and not self.is_same
 
-    def row(self, what: str) -> str:
+    def row(self, what):
         found = "refused" if self.found is None else ", ".join(self.found) or "nothing"
         return f"| {what} | {found} | {' — '.join(escaped(words) for words in self.said) or 'nothing to say'} |"
 
 
-def came_of(messy: Messy) -> CameOfIt:
+def came_of(messy):
     """Write the file, read it, and search it as `interplay run` does."""
     options = {"target": "outcome"} | messy.options
     settings = {"n_contrast": 100, "random_state": 0} | options.pop("select", {})
@@ -109,7 +107,7 @@ def came_of(messy: Messy) -> CameOfIt:
     return CameOfIt(found, [*ours, *error, *filled], is_same)
 
 
-def _is_good(table: Any, y: Any) -> bool:
+def _is_good(table, y):
     """Say whether a table is the good one, but for the scale of its numbers, which are ranked."""
     good = as_table(GOOD.drop(columns="outcome"))
     if table.names != good.names or table.kinds.tolist() != good.kinds.tolist():
@@ -119,35 +117,35 @@ def _is_good(table: Any, y: Any) -> bool:
     return all(np.array_equal(_ranks(table, v), _ranks(good, v)) for v in range(4))
 
 
-def _ranks(table: Any, v: int) -> np.ndarray:
+def _ranks(table, v):
     return np.unique(table.block(v, v + 1)[0], return_inverse=True)[1]
 
 
 # --- Ways to mangle ------------------------------------------------------------------------------------------------
 
 
-def column(name: str, change: Callable[[str], str], *, every: int = 1, quote: bool = False, first: int = 0) -> str:
+def column(name, change, *, every=1, quote=False, first=0):
     """Return the csv with the texts of one column changed, all or every so many."""
     frame = GOOD.astype(str)
     texts = [change(text) if (i - first) % every == 0 else text for i, text in enumerate(frame[name])]
     return frame.assign(**{name: texts}).to_csv(index=False, quoting=1 if quote else 0)
 
 
-def cells(name: str, text: str, every: int = 12) -> str:
+def cells(name, text, every=12):
     """Return the csv with this text in every so many cells of a column."""
     return column(name, lambda _: text, every=every, first=5)
 
 
-def lines(change: Callable[[list[str]], list[str]]) -> str:
+def lines(change):
     return "\n".join(change(CSV.splitlines())) + "\n"
 
 
-def added(**columns: Any) -> str:
+def added(**columns):
     return GOOD.assign(**columns).to_csv(index=False)
 
 
-def sheet(*frames: pd.DataFrame, startrow: int = 0, title: str | None = None) -> Callable[[str], None]:
-    def write(name: str) -> None:
+def sheet(*frames, startrow=0, title=None):
+    def write(name):
         with pd.ExcelWriter(name, engine="openpyxl") as book:
             for number, frame in enumerate(frames):
                 frame.to_excel(book, sheet_name=f"Sheet{number + 1}", index=False, startrow=startrow)
@@ -159,7 +157,7 @@ def sheet(*frames: pd.DataFrame, startrow: int = 0, title: str | None = None) ->
     return write
 
 
-def zipped(**files: str) -> bytes:
+def zipped(**files):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, text in files.items():
@@ -167,17 +165,17 @@ def zipped(**files: str) -> bytes:
     return buffer.getvalue()
 
 
-def excel_bytes() -> bytes:
+def excel_bytes():
     buffer = io.BytesIO()
     GOOD.to_excel(buffer, index=False, engine="openpyxl")
     return buffer.getvalue()
 
 
-def spss(frame: pd.DataFrame, **options: Any) -> Callable[[str], None]:
+def spss(frame, **options):
     return lambda name: pyreadstat.write_sav(frame, name, **options)
 
 
-def transposed() -> str:
+def transposed():
     return GOOD.astype(str).set_axis([f"p{i}" for i in range(N_SAMPLES)]).T.to_csv(index_label="variable")
 
 

@@ -1,17 +1,14 @@
 """Names of columns and labels that are hostile to terminals, web pages and files."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import interplay
-from hostile.case import Area, Case, refused, same
+from hostile.case import Area, refused, same
 from hostile.commands import run_command
 from hostile.data import FRAME, X, Y, selected
 from interplay.io import write_table
@@ -31,18 +28,18 @@ HOSTILE = {
 }
 
 
-def named(name: str) -> pd.DataFrame:
+def named(name):
     """Both relevant columns carry it."""
     new = {"v1": name, "v3": name + "'"}
     # As objects: pandas' own texts, from 3 on, cannot hold half a surrogate pair.
     return FRAME.set_axis(pd.Index([new.get(old, old) for old in FRAME.columns], dtype=object), axis=1)
 
 
-def found(name: str) -> interplay.Selection:
+def found(name):
     return selected(named(name), np.array([name + "0", name + "1"])[Y])
 
 
-def through_save(name: str) -> Any:
+def through_save(name):
     """Save, load, and write everything there is to write."""
     selection = found(name)
     selection.save("saved")
@@ -66,12 +63,12 @@ def through_save(name: str) -> Any:
     return [again.names, again.runs[0].class_labels, again.relevant]
 
 
-def as_given(name: str) -> Any:
+def as_given(name):
     selection = found(name)
     return [selection.names, selection.runs[0].class_labels, selection.relevant]
 
 
-def on_command_line(name: str) -> str:
+def on_command_line(name):
     """The names that come out of the command line's JSON."""
     named(name).assign(ill=Y).to_csv("data.csv", index=False)
     arguments = ("data.csv", "--target", "ill", "--n-contrast", "30", "--seed", "0", "--format", "json")
@@ -80,7 +77,7 @@ def on_command_line(name: str) -> str:
     return [row["variable"] for row in json.loads(done.out)]
 
 
-def taken(what: str, name: str) -> Case:
+def taken(what, name):
     return same(
         f"{what} as a name and in labels: saved, loaded, reported, drawn, written",
         lambda: through_save(name),

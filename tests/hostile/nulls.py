@@ -1,9 +1,5 @@
 """Null fits and p-values."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 import interplay
@@ -15,11 +11,11 @@ GAINS = _rng.chisquare(2, size=(40, 20)).max(axis=1)
 CONTRAST = _rng.chisquare(2, size=(50, 20)).max(axis=1)
 
 
-def p_values(gains: Any = GAINS, **settings: Any) -> np.ndarray:
+def p_values(gains=GAINS, **settings):
     return interplay.fit_null(gains, **{"dimensions": 2, "contrast_gain": CONTRAST} | settings).p_values()
 
 
-def holding(value: float) -> np.ndarray:
+def holding(value):
     return np.r_[value, GAINS[1:]]
 
 
@@ -105,5 +101,5 @@ AREA = Area(
 )
 
 
-def null() -> interplay.NullFit:
+def null():
     return interplay.fit_null(GAINS, dimensions=2, contrast_gain=CONTRAST)

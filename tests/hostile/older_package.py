@@ -1,9 +1,5 @@
 """interplay.compat: what scripts of the older package hand over."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from hostile.case import Area, refused, same
@@ -13,16 +9,16 @@ from interplay import compat
 V = np.random.default_rng(0).random(60)
 
 
-def discretized(data: Any = X, **given: Any) -> np.ndarray:
+def discretized(data=X, **given):
     settings = {"variable_idx": 0, "divisions": 1, "discretization_nr": 1, "seed": 0, "range_": 0.5} | given
     return compat.discretize(data, **settings).discretized_var
 
 
-def max_ig(data: Any = X, decision: Any = Y, **given: Any) -> np.ndarray:
+def max_ig(data=X, decision=Y, **given):
     return compat.compute_max_ig(data, decision, **{"seed": 0} | given).max_igs
 
 
-def fit(chisq: Any = V, contrast: Any = V, **given: Any) -> np.ndarray:
+def fit(chisq=V, contrast=V, **given):
     return compat.fit_p_value(chisq, contrast, **{"exponential_fit": True} | given).p_values
 
 

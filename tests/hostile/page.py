@@ -1,11 +1,9 @@
 """The tables as pages of the documentation: ``python -m hostile.page``, in the folder tests, writes them anew."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hostile.areas import ALL
-from hostile.case import Area, Case, outcome
+from hostile.case import outcome
 from hostile.messy_files import MESSY, came_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "bad_input.md"
@@ -32,16 +30,16 @@ the clean file.
 """
 
 
-def row(case: Case, came_of_it: str) -> str:
+def row(case, came_of_it):
     return f"| {case.what} | {came_of_it} |"
 
 
-def section(area: Area) -> str:
+def section(area):
     rows = [row(case, outcome(case)) for case in area.cases]
     return "\n".join([f"\n## {area.title}\n", "| input | what happens |", "| --- | --- |", *rows]) + "\n"
 
 
-def messy_page() -> str:
+def messy_page():
     parts = [_MESSY_HEAD.format(number=sum(map(len, MESSY.values())))]
     for title, files in MESSY.items():
         rows = [came_of(messy).row(messy.what) for messy in files]
@@ -50,7 +48,7 @@ def messy_page() -> str:
     return "".join(parts)
 
 
-def main() -> None:
+def main():
     MESSY_PAGE.write_text(messy_page(), encoding="utf-8")
     number = sum(len(area.cases) for area in ALL)
     PAGE.write_text(_HEAD.format(number=number) + "".join(section(area) for area in ALL), encoding="utf-8")

@@ -1,7 +1,5 @@
 """power(): plans of studies."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import interplay

@@ -1,11 +1,6 @@
 """clumps() and tagging(): is a find one signal, and is it real?"""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-import pandas as pd
 
 import interplay
 from hostile.case import Area, refused, same
@@ -13,19 +8,19 @@ from hostile.data import FRAME, X, Y, selected
 from hostile.interactions import DONORS, found, grouped
 
 
-def clumps(*arguments: Any, **named: Any) -> pd.DataFrame:
+def clumps(*arguments, **named):
     return found().clumps(*arguments, **named)
 
 
-def tagging(table: Any = X, y: Any = Y, **named: Any) -> pd.DataFrame:
+def tagging(table=X, y=Y, **named):
     return found(level=0.9, p_adjust="none").tagging(table, y, **named)
 
 
-def parts() -> interplay.Interactions:
+def parts():
     return interplay.merge_interactions([found(shard=(i, 2)) for i in (1, 2)])
 
 
-def of_times() -> interplay.Interactions:
+def of_times():
     return found(X, (np.arange(60) + 1.0, Y == 1), level=0.9, p_adjust="none")
 
 

@@ -1,7 +1,5 @@
 """What is asked of results: tables, clusters, pictures, merging."""
 
-from __future__ import annotations
-
 import functools
 
 import matplotlib
@@ -16,14 +14,14 @@ matplotlib.use("Agg")
 
 
 @functools.cache
-def result() -> interplay.Selection:
+def result():
     rng = np.random.default_rng(1)
     table = rng.normal(size=(200, 6))
     return interplay.select(table, (table[:, 1] > 0) ^ (table[:, 3] > 0), dimensions=2, n_contrast=30, random_state=0)
 
 
 @functools.cache
-def several_runs() -> interplay.Selection:
+def several_runs():
     return selected(y=np.arange(60) % 3, multiclass="ovr")
 
 
@@ -111,11 +109,11 @@ AREA = Area(
 
 
 @functools.cache
-def nothing_found() -> interplay.Selection:
+def nothing_found():
     return selected(y=np.arange(60) % 2)
 
 
-def all_pictures(selection: interplay.Selection) -> list[object]:
+def all_pictures(selection):
     drawn = selection.plot
     pictures = [drawn.gains(), drawn.p_values(), drawn.null_fit(), drawn.null_histogram(), drawn.correlation()]
     pictures.append(drawn.synergies())

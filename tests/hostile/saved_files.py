@@ -3,23 +3,19 @@
 That none of them takes more memory than it may is the business of test_bombs.py.
 """
 
-from __future__ import annotations
-
 import functools
 import io
 import json
 import os
 import pickle
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import interplay
-from fuzz.archives import Entries, packed, places_of, whole, with_checksums
-from hostile.case import Area, Case, refused, same
+from fuzz.archives import packed, places_of, whole, with_checksums
+from hostile.case import Area, refused, same
 from hostile.data import X, Y, gains, selected
 from interplay.files.whole_file import alone_with
 
@@ -27,23 +23,23 @@ from interplay.files.whole_file import alone_with
 class Runs:
     """A pickle that would run something."""
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    def __reduce__(self):
         return (Path.touch, (Path("it-ran"),))
 
 
-def npy(array: Any, *, allow_pickle: bool = False) -> bytes:
+def npy(array, *, allow_pickle=False):
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=allow_pickle)
     return buffer.getvalue()
 
 
-def npy_saying(header: str, data: bytes = b"\0" * 64) -> bytes:
+def npy_saying(header, data=b"\0" * 64):
     """An .npy file with a header of one's own."""
     text = header.encode() + b"\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + data
 
 
-def with_json(kind: str, change: Callable[[Any], Any]) -> Entries:
+def with_json(kind, change):
     entries = dict(whole(kind))
     document = json.loads(entries["content.json"])
     changed = change(document)
@@ -51,7 +47,7 @@ def with_json(kind: str, change: Callable[[Any], Any]) -> Entries:
     return with_checksums(entries)
 
 
-def with_entry(kind: str, name: str, content: bytes) -> Entries:
+def with_entry(kind, name, content):
     return with_checksums(whole(kind) | {name: content})
 
 
@@ -63,11 +59,11 @@ ARRAYS = {
 }
 
 
-def an_array(kind: str) -> str:
+def an_array(kind):
     return ARRAYS[kind]
 
 
-def opened(kind: str, content: bytes) -> Any:
+def opened(kind, content):
     """Hand a file of a kind to what reads it."""
     Path("file").write_bytes(content)
     try:
@@ -80,7 +76,7 @@ def opened(kind: str, content: bytes) -> Any:
         assert not Path("it-ran").exists()
 
 
-def damaged(kind: str) -> dict[str, Callable[[], bytes]]:
+def damaged(kind):
     """What can be wrong with a file of any kind, by what it is."""
     array = an_array(kind)
     return {
@@ -121,7 +117,7 @@ def damaged(kind: str) -> dict[str, Callable[[], bytes]]:
     }
 
 
-def twice(kind: str, name: str) -> bytes:
+def twice(kind, name):
     """An entry, and after it another of the same name; without the warning that zipfile has for it."""
     buffer = io.BytesIO(packed(whole(kind)))
     with zipfile.ZipFile(buffer, "a") as archive:
@@ -130,7 +126,7 @@ def twice(kind: str, name: str) -> bytes:
     return buffer.getvalue()
 
 
-def recompressed(kind: str) -> bytes:
+def recompressed(kind):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as archive:
         for name, content in whole(kind).items():
@@ -138,7 +134,7 @@ def recompressed(kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def encrypted(kind: str) -> bytes:
+def encrypted(kind):
     """Every entry marked as encrypted, in the local headers and in the directory."""
     content = bytearray(packed(whole(kind)))
     for signature, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
@@ -155,21 +151,21 @@ MESSAGES = {
 READERS = {"selection": "`load`", "part": "`merge_parts`", "checkpoint": "`checkpoint=`"}
 
 
-def damaged_cases(kind: str) -> list[Case]:
+def damaged_cases(kind):
     return [
         refused(f"{READERS[kind]}: {what}", functools.partial(_open_made, kind, make), MESSAGES[kind])
         for what, make in damaged(kind).items()
     ]
 
 
-def _open_made(kind: str, make: Callable[[], bytes]) -> Any:
+def _open_made(kind, make):
     return opened(kind, make())
 
 
-def changed(kind: str, *path: Any, to: Any) -> Callable[[], Any]:
+def changed(kind, *path, to):
     """The file with one value of its JSON content changed."""
 
-    def change(document: Any) -> None:
+    def change(document):
         node = document["content"]
         for key in path[:-1]:
             node = node[key]
@@ -178,7 +174,7 @@ def changed(kind: str, *path: Any, to: Any) -> Callable[[], Any]:
     return lambda: opened(kind, packed(with_json(kind, change)))
 
 
-def with_odd_entries() -> bytes:
+def with_odd_entries():
     return packed(whole("selection") | {"../../outside.npy": npy(np.zeros(3)), "/etc/passwd": b"root"})
 
 
@@ -306,26 +302,26 @@ AREA = Area(
 )
 
 
-def _without_version(document: Any) -> Any:
+def _without_version(document):
     return {name: value for name, value in document.items() if name != "version"}
 
 
-def _checkpoint_of_selection() -> Any:
+def _checkpoint_of_selection():
     selected().save("file")
     return gains(checkpoint="file")
 
 
-def _checkpoint_of_large_numbers() -> Any:
+def _checkpoint_of_large_numbers():
     large = 2**60 + np.argsort(np.argsort(X, axis=0), axis=0)
     gains(large, checkpoint="file")
     return gains(large[:, ::-1] + 1, checkpoint="file")
 
 
-def _checkpoint_in_use() -> Any:
+def _checkpoint_in_use():
     with alone_with(Path("file").resolve()):
         return gains(checkpoint="file")
 
 
-def _checkpoint_of_another_table() -> Any:
+def _checkpoint_of_another_table():
     gains(checkpoint="file")
     return gains(X + 1e-9, checkpoint="file")

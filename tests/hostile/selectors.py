@@ -1,9 +1,5 @@
 """MDFSSelector: scikit-learn's rules on top of ours."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -12,19 +8,19 @@ from hostile.data import FRAME, X, Y, with_value
 from interplay import InteractionFeatures, MDFSSelector, interactions
 
 
-def fitted(table: Any = X, y: Any = Y, **settings: Any) -> MDFSSelector:
+def fitted(table=X, y=Y, **settings):
     return MDFSSelector(**{"dimensions": 2, "n_contrast": 30, "random_state": 0} | settings).fit(table, y)
 
 
-def features(table: Any = X, y: Any = Y, *, encoding: Any = "cells", **given: Any) -> np.ndarray:
+def features(table=X, y=Y, *, encoding="cells", **given):
     return InteractionFeatures(encoding=encoding, min_tuples=1).fit(table, y, **given).transform(table)
 
 
-def with_setting(**settings: Any) -> InteractionFeatures:
+def with_setting(**settings):
     return InteractionFeatures(**settings).fit(X, Y)
 
 
-def p_values(*given: Any, **settings: Any) -> np.ndarray:
+def p_values(*given, **settings):
     return fitted(*given, **settings).p_values_
 
 

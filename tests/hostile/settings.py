@@ -1,10 +1,7 @@
 """Numbers, words and lists that say what to do."""
 
-from __future__ import annotations
-
 import fractions
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,18 +13,18 @@ from hostile.data import FRAME, X, Y, gains, selected
 HUGE = 10**5000  # too long for Python to print
 
 
-def tuples(**settings: Any) -> Any:
+def tuples(**settings):
     return interplay.interesting_tuples(X, Y, **settings)
 
 
-def all_arrays(columns: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
+def all_arrays(columns):
     return list(columns)
 
 
 class Seven:
     """A whole number, as far as Python is concerned."""
 
-    def __index__(self) -> int:
+    def __index__(self):
         return 7
 
 

@@ -1,17 +1,14 @@
 """Several studies: combine(), and sites that keep their tables."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import interplay
 from hostile.case import Area, refused, same
 from hostile.data import selected
-from interplay.sites import SiteCounts, SiteList, SitePlan, combine_sites, count_at_site, list_at_site, plan_sites
+from interplay.sites import combine_sites, count_at_site, list_at_site, plan_sites
 
 TABLE = np.random.default_rng(0).integers(0, 2, (80, 5))
 OUTCOME = TABLE[:, 1] ^ TABLE[:, 3]
@@ -19,35 +16,35 @@ SITES = ["a", "b"]
 
 
 @functools.cache
-def found(first: int = 0) -> interplay.Interactions:
+def found(first=0):
     rows = slice(first, first + 40)
     return interplay.interactions(TABLE[rows], OUTCOME[rows], max_p=1)
 
 
 @functools.cache
-def triples() -> interplay.Interactions:
+def triples():
     return interplay.interactions(TABLE, OUTCOME, dimensions=3, max_p=1)
 
 
 @functools.cache
-def other_classes() -> interplay.Interactions:
+def other_classes():
     return interplay.interactions(TABLE, np.where(OUTCOME, "ill", "well"), max_p=1)
 
 
-def planned(**settings: Any) -> SitePlan:
+def planned(**settings):
     return plan_sites(TABLE, OUTCOME, **{"sites": SITES, "max_p": 1} | settings)
 
 
-def listed(site: str, X: Any = TABLE, y: Any = OUTCOME) -> SiteList:
+def listed(site, X=TABLE, y=OUTCOME):
     return list_at_site(planned(), X, y, site=site)
 
 
-def counted(site: str = "a", **settings: Any) -> SiteCounts:
+def counted(site="a", **settings):
     lists = [listed(name) for name in SITES]
     return count_at_site(planned(), TABLE, OUTCOME, **{"site": site, "lists": lists} | settings)
 
 
-def file_of(content: str) -> str:
+def file_of(content):
     Path("file").write_text(content, encoding="utf-8")
     return "file"
 
@@ -149,10 +146,10 @@ AREA = Area(
 )
 
 
-def both() -> interplay.Combined:
+def both():
     return interplay.combine([found(), found(40)])
 
 
-def saved_plan_result() -> interplay.Interactions:
+def saved_plan_result():
     planned().save("plan.json")
     return combine_sites("plan.json", [counted("a"), counted("b")])

@@ -1,7 +1,5 @@
 """X: shapes, kinds and layouts of tables."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import fractions
@@ -21,29 +19,29 @@ class Subclass(np.ndarray):
     """An array whose owner added something."""
 
 
-def misaligned() -> np.ndarray:
+def misaligned():
     """Values that do not start at a multiple of their size."""
     memory = np.zeros(X.nbytes + 1, dtype=np.uint8)
     memory[1:] = np.frombuffer(X.tobytes(), dtype=np.uint8)
     return memory[1:].view(X.dtype).reshape(X.shape)
 
 
-def read_only() -> np.ndarray:
+def read_only():
     array = X.copy()
     array.flags.writeable = False
     return array
 
 
-def objects(kind: type) -> np.ndarray:
+def objects(kind):
     return np.array([[kind(float(value)) for value in row] for row in X], dtype=object)
 
 
-def ranks(values: np.ndarray) -> np.ndarray:
+def ranks(values):
     """Whatever keeps the order of each column gives the same gains."""
     return np.stack([np.unique(column, return_inverse=True)[1] for column in values.T], axis=1)
 
 
-def large_integers(dtype: type, low: int, high: int) -> np.ndarray:
+def large_integers(dtype, low, high):
     """Neighbours that a float could not tell apart, at both ends of the range."""
     from_low, from_high = (np.argsort(np.argsort(X, axis=0), axis=0) for _ in range(2))
     return np.where(X < 0, from_low.astype(object) + low, high - N_SAMPLES + from_high.astype(object)).astype(dtype)
@@ -56,26 +54,26 @@ STRUCTURED = np.zeros(N_SAMPLES, dtype=[("a", float), ("b", int)])
 WIDE = np.random.default_rng(1).integers(0, 2, size=(12, 10**6)).astype(np.uint8)
 
 
-def sparse_with_repeats() -> sp.coo_array:
+def sparse_with_repeats():
     """Each value given as two halves, which a COO adds up."""
     rows, columns = np.nonzero(SPARSE)
     halves = SPARSE[rows, columns] / 2
     return sp.coo_array((np.r_[halves, halves], (np.r_[rows, rows], np.r_[columns, columns])), shape=SPARSE.shape)
 
 
-def sparse_with_an_index_outside() -> sp.csr_array:
+def sparse_with_an_index_outside():
     made = sp.csr_array(X)
     made.indices[5] = 10**9
     return made
 
 
-def sparse_with_zeros() -> sp.csr_array:
+def sparse_with_zeros():
     stored = sp.csr_array(np.ones_like(SPARSE))
     stored.data[:] = SPARSE.ravel()
     return stored
 
 
-def frame_with(**column: object) -> pd.DataFrame:
+def frame_with(**column):
     return FRAME.assign(**column)
 
 
@@ -323,18 +321,18 @@ AREA = Area(
 )
 
 
-def with_nan_column(value: float = np.nan) -> np.ndarray:
+def with_nan_column(value=np.nan):
     changed = X.copy()
     changed[:, 2] = value
     return changed
 
 
-def chunked() -> pa.Table:
+def chunked():
     table = pa.table({f"v{v}": X[:, v] for v in range(N_VARS)})
     return pa.concat_tables([table.slice(0, 7), table.slice(7, 0), table.slice(7)])
 
 
-def not_utf8() -> pa.Table:
+def not_utf8():
     """Arrow takes the bytes of a text column at their word."""
     offsets = np.arange(N_SAMPLES + 1, dtype=np.int32)
     column = pa.Array.from_buffers(

@@ -1,7 +1,5 @@
 """Cox's model against R's survival, statsmodels, and plain loops over risk sets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm

@@ -1,7 +1,5 @@
 """Least squares against statsmodels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm

@@ -1,7 +1,5 @@
 """power(): against plain formulas, full enumeration, other packages, and searches of simulated studies."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -36,7 +34,7 @@ DESIGN = {
 }
 
 
-def test_power_of_equal_cells_is_that_of_an_f_test() -> None:
+def test_power_of_equal_cells_is_that_of_an_f_test():
     """Half of the difference, in standard deviations: the noncentrality of N equal cells' samples is N effect²."""
     counts = np.full((1, 2, 2), 25)
     means = 0.4 * np.array([[1, -1], [-1, 1]])
@@ -46,7 +44,7 @@ def test_power_of_equal_cells_is_that_of_an_f_test() -> None:
     assert found == pytest.approx(expected, rel=1e-10)
 
 
-def test_power_of_numbers_agrees_with_statsmodels() -> None:
+def test_power_of_numbers_agrees_with_statsmodels():
     """Three levels of unequal shares: noncentrality by weighted least squares of main effects."""
     sm = pytest.importorskip("statsmodels.api")
     counts = np.array([[[30, 20, 10], [25, 40, 15], [20, 12, 28]]])
@@ -60,7 +58,7 @@ def test_power_of_numbers_agrees_with_statsmodels() -> None:
     assert found == pytest.approx(expected, rel=1e-8)
 
 
-def test_ranks_of_small_effects_lose_nothing_and_of_large_ones_little() -> None:
+def test_ranks_of_small_effects_lose_nothing_and_of_large_ones_little():
     counts, shares = np.full((1, 2, 2), 50), np.full((2, 2), 0.25)
     sign = np.array([[1, -1], [-1, 1]])
     for effect in (0.05, 0.3):
@@ -71,7 +69,7 @@ def test_ranks_of_small_effects_lose_nothing_and_of_large_ones_little() -> None:
         assert ranks == pytest.approx(values, abs=0.01)
 
 
-def test_exact_power_is_the_sum_over_all_tables() -> None:
+def test_exact_power_is_the_sum_over_all_tables():
     """Every table with the margins of one, its p-value by the test itself, its chance under the model."""
     table = np.array([[[6, 2], [3, 5]], [[2, 6], [7, 1]]])
     log_mu = np.random.default_rng(1).normal(size=table.shape)
@@ -91,7 +89,7 @@ def test_exact_power_is_the_sum_over_all_tables() -> None:
     assert found == pytest.approx(rejected / total, rel=1e-10)
 
 
-def test_chances_of_classes_have_the_effect_and_the_shares_asked_for() -> None:
+def test_chances_of_classes_have_the_effect_and_the_shares_asked_for():
     design = make_design(
         **DESIGN | {"outcome": "classes", "effect": 3.0, "class_shares": (0.8, 0.2), "shares": (0.7, 0.3)}
     )
@@ -104,7 +102,7 @@ def test_chances_of_classes_have_the_effect_and_the_shares_asked_for() -> None:
     assert three.sum(axis=-1) == pytest.approx(1)
 
 
-def test_drawn_cells_keep_shares_and_samples() -> None:
+def test_drawn_cells_keep_shares_and_samples():
     shares = [np.array([0.7, 0.3]), np.array([0.2, 0.5, 0.3])]
     for is_cut in (False, True):
         counts = drawn_cell_counts(shares, 200, is_cut=is_cut)
@@ -121,7 +119,7 @@ def test_drawn_cells_keep_shares_and_samples() -> None:
         {"n_samples": 300, "n_vars": 6, "effect": 4.5, "outcome": "classes", "levels": 3, "shares": (0.49, 0.42, 0.09)},
     ],
 )
-def test_power_is_the_share_of_studies_that_find_the_tuple(asked: dict) -> None:
+def test_power_is_the_share_of_studies_that_find_the_tuple(asked):
     """By `interactions` itself; the benchmark power_formula.py asks the same of 30 settings."""
     k, n, levels = 2, asked["n_samples"], asked.get("levels", 2)
     rng = np.random.default_rng(5)
@@ -144,7 +142,7 @@ def test_power_is_the_share_of_studies_that_find_the_tuple(asked: dict) -> None:
 
 
 @pytest.mark.parametrize("effect", [0.8, 1.6])
-def test_power_of_times_is_that_of_cox_models(effect: float) -> None:
+def test_power_of_times_is_that_of_cox_models(effect):
     phreg = pytest.importorskip("statsmodels.duration.hazard_regression").PHReg
     n, threshold = 200, 0.05 / math.comb(10, 2)
     rng = np.random.default_rng(2)
@@ -165,14 +163,14 @@ def test_power_of_times_is_that_of_cox_models(effect: float) -> None:
 @pytest.mark.parametrize(
     "asked", [{"effect": 0.3}, {"outcome": "classes", "effect": 2.5}, {"outcome": "times", "effect": 2}]
 )
-def test_samples_needed_reach_the_power_and_fewer_do_not(asked: dict) -> None:
+def test_samples_needed_reach_the_power_and_fewer_do_not(asked):
     n = interplay.power(n_samples=None, power=0.8, n_vars=100, **asked)
     assert isinstance(n, int)
     at, below = interplay.power(n_samples=[n, round(0.95 * n)], n_vars=100, **asked)
     assert at >= 0.8 > below
 
 
-def test_power_grows_with_effect_and_falls_with_variables() -> None:
+def test_power_grows_with_effect_and_falls_with_variables():
     powers = [interplay.power(n_samples=200, effect=effect) for effect in (0.0, 0.1, 0.2, 0.4)]
     assert all(a < b for a, b in itertools.pairwise(powers))
     assert powers[0] == pytest.approx(0.05 / math.comb(50, 2), rel=0.01)  # the chance of a false find of this tuple
@@ -183,11 +181,11 @@ def test_power_grows_with_effect_and_falls_with_variables() -> None:
     )
 
 
-def test_tables_that_are_too_sparse_to_be_tested_have_no_power() -> None:
+def test_tables_that_are_too_sparse_to_be_tested_have_no_power():
     assert interplay.power(n_samples=60, dimensions=3, levels=3, outcome="classes", effect=50.0) == 0.0
 
 
-def test_command_prints_power_and_curve(tmp_path) -> None:
+def test_command_prints_power_and_curve(tmp_path):
     done = in_shell(
         "power", "--samples", "300", "--out", str(tmp_path / "curve.csv"), "--plot", str(tmp_path / "curve.png")
     )
@@ -205,7 +203,7 @@ def test_command_prints_power_and_curve(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["number", "classes", "times"])
-def test_shares_of_variance_are_those_of_made_tables(outcome: str) -> None:
+def test_shares_of_variance_are_those_of_made_tables(outcome):
     asked = {"h2": 0.04, "effect": None, "maf": (0.3, 0.2), "outcome": outcome, "class_shares": (0.6, 0.4)}
     design = make_design(**DESIGN | asked)
     made = interplay.datasets.make_epistasis(
@@ -226,13 +224,13 @@ def test_shares_of_variance_are_those_of_made_tables(outcome: str) -> None:
         assert np.allclose(np.abs(design.effects * unit), np.abs(made.effects[0]))
 
 
-def test_tags_show_less() -> None:
+def test_tags_show_less():
     asked = {"h2": 0.05, "effect": None, "maf": 0.3}
     seen = make_design(**DESIGN | asked | {"r2_tag": (0.9, 0.5)}).effects
     assert np.allclose(seen, make_design(**DESIGN | asked | {"h2": 0.05 * 0.45}).effects)
 
 
-def test_power_of_dosages_agrees_with_statsmodels() -> None:
+def test_power_of_dosages_agrees_with_statsmodels():
     sm = pytest.importorskip("statsmodels.api")
     counts = np.array([[[30, 20, 10], [25, 40, 15], [20, 12, 28]]])
     rows, columns = (a.ravel() for a in np.indices((3, 3)))
@@ -248,7 +246,7 @@ def test_power_of_dosages_agrees_with_statsmodels() -> None:
 
 
 @pytest.mark.parametrize("coding", ["levels", "dosage"])
-def test_power_of_tags_is_the_share_of_studies_that_find_the_pair(coding: str) -> None:
+def test_power_of_tags_is_the_share_of_studies_that_find_the_pair(coding):
     """Causes are not typed: each allele of a tag is that of its cause with probability r, else drawn anew."""
     rng = np.random.default_rng(7)
     n, maf, r2, h2, n_tables = 300, np.array([0.3, 0.4]), np.array([0.8, 0.6]), 0.12, 50
@@ -269,7 +267,7 @@ def test_power_of_tags_is_the_share_of_studies_that_find_the_pair(coding: str) -
     assert found / n_tables == pytest.approx(power, abs=3 * math.sqrt(power * (1 - power) / n_tables))
 
 
-def test_the_command_in_units_of_geneticists() -> None:
+def test_the_command_in_units_of_geneticists():
     options = "--h2 0.02 --maf 0.3,0.2 --r2-tag 0.9 --coding dosage --vars 1000 --no-curve"
     done = in_shell("power", *options.split())
     expected = interplay.power(n_samples=None, h2=0.02, maf=(0.3, 0.2), r2_tag=0.9, coding="dosage", n_vars=1000)

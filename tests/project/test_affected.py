@@ -1,7 +1,5 @@
 """What `make affected` runs is what README.md names."""
 
-from __future__ import annotations
-
 import pytest
 
 import affected

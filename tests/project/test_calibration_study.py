@@ -1,7 +1,5 @@
 """The calibration study's own code, on a tiny study, and the page that is written from its results."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -35,19 +33,19 @@ TINY = [
 
 
 @pytest.fixture(scope="module")
-def tiny_study(tmp_path_factory) -> tuple[Path, pd.DataFrame]:
+def tiny_study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     run_study(TINY, folder, repetitions=3)
     return folder, rows.gather(folder, TINY)
 
 
-def test_every_repetition_has_one_row(tiny_study) -> None:
+def test_every_repetition_has_one_row(tiny_study):
     table = tiny_study[1]
     assert table.groupby("cell", observed=True)["repetition"].apply(list).tolist() == [[0, 1, 2]] * len(TINY)
     assert set(table["cell"]) == {cell.name for cell in TINY}
 
 
-def test_a_killed_study_goes_on(tiny_study, tmp_path) -> None:
+def test_a_killed_study_goes_on(tiny_study, tmp_path):
     """What is there is kept, a torn line is done again, and in the end all is as if nothing had happened."""
     cell = TINY[0]
     whole = rows.path_of(tiny_study[0], cell).read_text()
@@ -62,13 +60,13 @@ def test_a_killed_study_goes_on(tiny_study, tmp_path) -> None:
     assert torn.read_text() == whole
 
 
-def test_processes_make_no_difference(tiny_study, tmp_path) -> None:
+def test_processes_make_no_difference(tiny_study, tmp_path):
     run_study(TINY[:2], tmp_path, repetitions=3, jobs=2)
     for cell in TINY[:2]:
         assert rows.path_of(tmp_path, cell).read_text() == rows.path_of(tiny_study[0], cell).read_text()
 
 
-def test_tables_and_pictures_are_made(tiny_study, tmp_path) -> None:
+def test_tables_and_pictures_are_made(tiny_study, tmp_path):
     table = tiny_study[1]
     table.to_parquet(tmp_path / "study.parquet")
     again = pd.read_parquet(tmp_path / "study.parquet")
@@ -85,7 +83,7 @@ def test_tables_and_pictures_are_made(tiny_study, tmp_path) -> None:
     }
 
 
-def test_names_of_cells_are_unique() -> None:
+def test_names_of_cells_are_unique():
     assert len({rows.path_of(Path(), cell) for cell in ALL_CELLS}) == len(ALL_CELLS)
     assert len({cell.name for cell in ALL_CELLS}) == len(ALL_CELLS)
 
@@ -94,7 +92,7 @@ def test_names_of_cells_are_unique() -> None:
 
 
 @pytest.mark.parametrize("columns", ["gaussian", "integers", "binary", "three-level", "rare", "genotypes", "mixed"])
-def test_columns_have_their_levels(columns: str) -> None:
+def test_columns_have_their_levels(columns):
     X, y, _ = make_data(Cell(columns=columns, n_samples=2000, shares=(90, 10)), 0)
     assert X.shape == (2000, 100)
     assert np.bincount(y).tolist() == [1800, 200]
@@ -110,7 +108,7 @@ def test_columns_have_their_levels(columns: str) -> None:
         assert X.mean(axis=0).min() < 0.2 < 0.8 < X.mean(axis=0).max()
 
 
-def test_blocks_are_correlated_and_nothing_else() -> None:
+def test_blocks_are_correlated_and_nothing_else():
     X, _, _ = make_data(Cell(correlation=0.9, n_samples=3000, n_vars=25), 0)
     r = np.corrcoef(X.T)
     same_block = np.arange(25)[:, np.newaxis] // 10 == np.arange(25) // 10
@@ -118,14 +116,14 @@ def test_blocks_are_correlated_and_nothing_else() -> None:
     assert np.abs(r[~same_block]).max() < 0.1
 
 
-def test_planted_columns_say_something_and_the_others_do_not() -> None:
+def test_planted_columns_say_something_and_the_others_do_not():
     cell = Cell(planted=True, n_samples=2000)
     row = repeat(cell, 0)
     assert row["n_found_BH"] == N_PLANTED
     assert repeat(replace(cell, dimensions=1), 0)["n_found_BH"] < N_PLANTED
 
 
-def test_the_same_tables_for_other_searches_and_other_tables_for_other_repetitions() -> None:
+def test_the_same_tables_for_other_searches_and_other_tables_for_other_repetitions():
     X, y, _ = make_data(Cell(), 1)
     again, y_again, _ = make_data(Cell(dimensions=3, n_contrast=30, discretizations=5), 1)
     np.testing.assert_array_equal(X, again)
@@ -133,7 +131,7 @@ def test_the_same_tables_for_other_searches_and_other_tables_for_other_repetitio
     assert not np.array_equal(X, make_data(Cell(), 2)[0])
 
 
-def test_strata_are_even_and_batches_differ() -> None:
+def test_strata_are_even_and_batches_differ():
     X, y, strata = make_data(Cell(n_samples=320, n_strata=16, n_vars=20), 0)
     assert np.bincount(strata).tolist() == [20] * 16
     X, y, strata = make_data(Cell(n_samples=3200, n_strata=16, n_vars=20, batch_effect=True), 0)
@@ -145,7 +143,7 @@ def test_strata_are_even_and_batches_differ() -> None:
 # ---- the summary
 
 
-def test_summary_counts() -> None:
+def test_summary_counts():
     p = np.array([0.01, 0.049, 0.05, 0.7])
     table = pd.DataFrame(
         {
@@ -175,19 +173,19 @@ def test_summary_counts() -> None:
     assert np.isnan(line["any_tail"])
 
 
-def test_binomial_interval_is_clopper_and_pearsons() -> None:
+def test_binomial_interval_is_clopper_and_pearsons():
     low, high = binomial_interval(10, 200)
     assert low == pytest.approx(stats.beta.ppf(0.025, 10, 191))
     assert high == pytest.approx(stats.beta.ppf(0.975, 11, 190))
 
 
-def test_too_bold_allows_for_the_number_of_cells() -> None:
+def test_too_bold_allows_for_the_number_of_cells():
     summary = pd.DataFrame({"any_selected": [0.05, 0.085, 0.15], "repetitions": 200})
     assert too_bold(summary, "any_selected").tolist() == [False, False, True]
     assert too_bold(summary[1:2], "any_selected").tolist() == [True]
 
 
-def test_one_dimension_by_counting_is_what_simulation_gives() -> None:
+def test_one_dimension_by_counting_is_what_simulation_gives():
     """The rows of this cell: 200 samples, 10 of the smaller class; χ² takes all ten in one half for a find."""
     by_chi2, exactly = any_selected(200, 10, n_vars=100)
     rng = np.random.default_rng(0)
@@ -201,30 +199,30 @@ def test_one_dimension_by_counting_is_what_simulation_gives() -> None:
 
 
 @pytest.fixture(scope="module")
-def committed() -> pd.DataFrame:
+def committed():
     return summarise(pd.read_parquet(RESULT))
 
 
-def test_the_page_is_up_to_date(committed) -> None:
+def test_the_page_is_up_to_date(committed):
     page = PAGE.read_text()
     assert fill(page, make_tables(committed)) == page, "run python -m benchmarks.calibration"
 
 
-def test_every_cell_was_run_at_least_200_times(committed) -> None:
+def test_every_cell_was_run_at_least_200_times(committed):
     assert set(committed.index) == {cell.name for cell in ALL_CELLS}
     of_one_call = committed.index.str.startswith("auto")
     assert committed["repetitions"][~of_one_call].min() >= 200
     assert committed["repetitions"][of_one_call].min() >= 60
 
 
-def test_one_call_is_not_too_bold(committed) -> None:
+def test_one_call_is_not_too_bold(committed):
     null = committed.loc[[cell.name for cell in ONE_CALL_CELLS]]
     assert null.index[too_bold(null, "any_selected")].tolist() == []
     n_tables = null["repetitions"].sum()
     assert (null["any_selected"] * null["repetitions"]).sum() / n_tables <= 0.05
 
 
-def test_nothing_is_too_bold(committed) -> None:
+def test_nothing_is_too_bold(committed):
     """The promise of the default settings: on noise, finds in at most 5 %, but for chance, warning or no warning."""
     null = committed.loc[[cell.name for cell in DEFAULT_CELLS]]
     assert null.index[too_bold(null, "any_selected")].tolist() == []

@@ -1,7 +1,5 @@
 """The page on claims and the code agree: nobody above the floor of tests has tests of their own."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re
@@ -35,7 +33,7 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_what_the_page_names_exists(name: str) -> None:
+def test_what_the_page_names_exists(name):
     module, _, thing = name.rpartition(".")
     if module == "FullModel":
         from interplay.data.study.full_model import FullModel
@@ -46,7 +44,7 @@ def test_what_the_page_names_exists(name: str) -> None:
 
 
 @pytest.mark.parametrize(("module", "name"), USERS)
-def test_users_call_the_tests_of_their_row(module: str, name: str) -> None:
+def test_users_call_the_tests_of_their_row(module, name):
     path = SOURCE / f"{module.replace('.', '/')}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
     called = {
@@ -60,13 +58,13 @@ def test_users_call_the_tests_of_their_row(module: str, name: str) -> None:
         assert name in called
 
 
-def _imported(path: Path) -> set[str]:
+def _imported(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     nodes = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
     return {each.name for node in nodes if (node.module or "").startswith("interplay.infer") for each in node.names}
 
 
-def test_no_other_test_is_used_above() -> None:
+def test_no_other_test_is_used_above():
     known = {name.rpartition(".")[2] for name in CLAIMS} | {name for _, name in USERS} | BESIDE
     for folder in ("ask", "show", "sites"):
         for path in (SOURCE / folder).rglob("*.py"):

@@ -110,7 +110,7 @@ def test_an_argument_without_a_description_is_refused():
 
 
 def test_the_signature_and_the_rest_of_the_docstring_stay():
-    def function(level: float, *, top: int = 3) -> float:
+    def function(level, *, top=3):
         """Return a number.
 
         Parameters

@@ -1,7 +1,5 @@
 """Features that were made apart, used together: strata, names, parts, several runs, files, reports."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +15,7 @@ COLOURS = [["blue", "red"], ["long", "short"]]
 
 
 @pytest.fixture(scope="module")
-def frame() -> pd.DataFrame:
+def frame():
     """Colour and form tell together who is ill; the decision stands first, the strata last."""
     rng = np.random.default_rng(0)
     colour, form = rng.choice(["blue", "red"], 240), rng.choice(["long", "short"], 240)
@@ -27,7 +25,7 @@ def frame() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def variables(frame) -> pd.DataFrame:
+def variables(frame):
     return frame.drop(columns=["ill", "batch"])
 
 

@@ -1,7 +1,5 @@
 """First attempts at real tables, and what a newcomer finds from the home page of the documentation in two clicks."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -31,18 +29,18 @@ QUESTIONS = {
 }
 
 
-def results() -> list[dict]:
+def results():
     return json.loads((RESULTS / "first_attempts.json").read_text())["tables"]
 
 
-def test_the_page_has_the_results(tmp_path, monkeypatch) -> None:
+def test_the_page_has_the_results(tmp_path, monkeypatch):
     monkeypatch.setattr(attempts, "PAGE", tmp_path / "page.md")
     attempts.write_page(results())
     page = (DOCS / "first_attempts.md").read_text(encoding="utf-8")
     assert (tmp_path / "page.md").read_text(encoding="utf-8") == page
 
 
-def test_each_first_attempt_is_an_answer_or_the_one_right_message() -> None:
+def test_each_first_attempt_is_an_answer_or_the_one_right_message():
     assert len(results()) == len(TABLES) >= 20
     assert [each["name"] for each in results() if each["wrong"]] == []
     for each in results():
@@ -51,7 +49,7 @@ def test_each_first_attempt_is_an_answer_or_the_one_right_message() -> None:
     assert not [each["name"] for each in results() if each["name"] in elsewhere]
 
 
-def links(page: str) -> set[str]:
+def links(page):
     """Return the pages that a page links: cards, roles, tables of contents."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     found = re.findall(r"\{doc\}`(?:[^`<]*<)?([\w/]+)>?`", text) + re.findall(r"^:link: (\S+)", text, re.MULTILINE)
@@ -61,7 +59,7 @@ def links(page: str) -> set[str]:
 
 
 @pytest.mark.parametrize("question", list(QUESTIONS))
-def test_questions_are_answered_in_two_clicks_from_home(question: str) -> None:
+def test_questions_are_answered_in_two_clicks_from_home(question):
     clicks, words = QUESTIONS[question]
     assert len(clicks) <= 2
     page = "index"
@@ -72,7 +70,7 @@ def test_questions_are_answered_in_two_clicks_from_home(question: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_on_what_people_have_are_one_click_away_and_of_one_shape(page: str) -> None:
+def test_pages_on_what_people_have_are_one_click_away_and_of_one_shape(page):
     assert page in links("index")
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     heads = re.findall(r"^## (.*)$", text, re.MULTILINE)

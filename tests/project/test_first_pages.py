@@ -1,7 +1,5 @@
 """The pages that a newcomer reads first: their Python code runs, and shows what the words and tables beside it say."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def run_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def run_page(tmp_path, monkeypatch):
     """Run all Python blocks of a page, one after the other, in an empty folder, and return their variables."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
@@ -23,7 +21,7 @@ def run_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.chdir(tmp_path)
 
-    def run(*parts: str) -> dict[str, Any]:
+    def run(*parts):
         blocks = re.findall(r"^```python\n(.*?)^```$", text_of(*parts), flags=re.MULTILINE | re.DOTALL)
         assert blocks
         variables: dict[str, Any] = {"interplay": interplay}
@@ -35,18 +33,18 @@ def run_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     plt.close("all")
 
 
-def text_of(*parts: str) -> str:
+def text_of(*parts):
     return ROOT.joinpath(*parts).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", [("README.md",), ("docs", "index.md"), ("docs", "quickstart.md")])
-def test_the_first_example_finds_both_variables(run_page, page: tuple[str, ...]) -> None:
+def test_the_first_example_finds_both_variables(run_page, page):
     result = run_page(*page)["result"]
     assert result.relevant == ["x42", "x3"]
     assert (result.table["partners"][3], result.table["found"][3]) == (("x42",), "in pairs")
 
 
-def test_the_columns_in_the_quickstart_have_the_values_of_its_example(run_page) -> None:
+def test_the_columns_in_the_quickstart_have_the_values_of_its_example(run_page):
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \| ", text_of("docs", "quickstart.md"), flags=re.MULTILINE)
     assert len(rows) == 9
     table = run_page("docs", "quickstart.md")["result"].table.set_index("variable")
@@ -59,7 +57,7 @@ def test_the_columns_in_the_quickstart_have_the_values_of_its_example(run_page) 
                 assert str(value) == text.strip("`")
 
 
-def test_the_page_on_genotypes_runs(run_page, tmp_path: Path) -> None:
+def test_the_page_on_genotypes_runs(run_page, tmp_path):
     bed_reader = pytest.importorskip("bed_reader")
     rng = np.random.default_rng(1)
     genotypes = rng.binomial(2, 0.4, size=(600, 20))
@@ -75,7 +73,7 @@ def test_the_page_on_genotypes_runs(run_page, tmp_path: Path) -> None:
     assert variables["pairs"].significant == [("sid4", "sid16")]
 
 
-def test_the_example_of_numbers(run_page) -> None:
+def test_the_example_of_numbers(run_page):
     shown = run_page("docs", "numbers.md")
     found = shown["result"].table.set_index("variable").loc[shown["result"].relevant, "found"]
     assert found.to_dict() == {"x0": "alone", "x3": "in pairs", "x42": "in pairs"}

@@ -1,7 +1,5 @@
 """The page From PLINK: each command on it runs, on files that PLINK 2 writes; filters leave out what PLINK does."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil
@@ -20,14 +18,14 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="PLINK 2 is not installe
 COMMANDS = re.findall(r"^```\n(plink.*)\n(interplay .*)\n```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def plink2(*arguments: object) -> str:
+def plink2(*arguments):
     done = subprocess.run([str(PROGRAM), *map(str, arguments), "--threads", "1"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """A study in families, with a trait that falls with rs4 and cases that are more common with rs9."""
     made = tmp_path_factory.mktemp("lab")
     rng = np.random.default_rng(1)
@@ -49,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for how in (["--make-pgen"], ["--export", "bgen-1.2"], ["--export", "vcf", "bgz"]):
         plink2("--bfile", made / "study", *how, "--out", made / "study")
 
-    def write(name: str, header: str, rows: list[str]) -> None:
+    def write(name, header, rows):
         (made / name).write_text("\n".join([header, *rows]) + "\n")
 
     heights = [f"{height:.3f}" if i % 9 else "NA" for i, height in enumerate(rng.normal(size=N_PEOPLE))]
@@ -65,12 +63,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_there_are_eleven() -> None:
+def test_there_are_eleven():
     assert len(COMMANDS) == 11
 
 
 @pytest.mark.parametrize("ours", [ours for _, ours in COMMANDS])
-def test_the_counterpart_runs(folder: Path, ours: str, command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_counterpart_runs(folder, ours, command, monkeypatch):
     monkeypatch.chdir(folder)
     done = command(*shlex.split(ours)[1:], "--seed", 0)
     assert done.code == 0, done.err
@@ -84,7 +82,7 @@ def test_the_counterpart_runs(folder: Path, ours: str, command, monkeypatch: pyt
         assert re.search(r"rs9 .* case less likely with each A1 = C", done.out)
 
 
-def test_filters_leave_out_what_plink_leaves_out(folder: Path, command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filters_leave_out_what_plink_leaves_out(folder, command, monkeypatch):
     monkeypatch.chdir(folder)
     filters = ["--keep", "people.txt", "--mind", "0.15", "--geno", "0.1", "--hwe", "0.2", "--maf", "0.15"]
     said = plink2("--bfile", "study", *filters, "--make-just-bim", "--out", "kept")
@@ -101,6 +99,6 @@ def test_filters_leave_out_what_plink_leaves_out(folder: Path, command, monkeypa
     assert "variants by --min-hwe 0.2" in line
 
 
-def test_what_plink_has_and_we_name_otherwise(command) -> None:
+def test_what_plink_has_and_we_name_otherwise(command):
     assert "`interplay interactions` is the command" in command("run", "--bfile", "s", "--epistasis").error_line
     assert "--pheno needs a value" in command("run", "--bfile", "s", "--pheno").error_line

@@ -1,7 +1,5 @@
 """The example for those who come from R, run by R where it is at hand."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -19,7 +17,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "r" / "from_r.R"
 _THIS_PYTHON = os.environ | {"RETICULATE_PYTHON": sys.executable}
 
 
-def has_r() -> bool:
+def has_r():
     """Say whether R can use this Python: an old reticulate imports a module that Python 3.12 no longer has."""
     if shutil.which("Rscript") is None:
         return False
@@ -28,7 +26,7 @@ def has_r() -> bool:
 
 
 @pytest.mark.slow
-def test_the_example_in_r_finds_both_variables(tmp_path: Path) -> None:
+def test_the_example_in_r_finds_both_variables(tmp_path):
     if not has_r():
         pytest.skip(NO_R)
     told = subprocess.run(

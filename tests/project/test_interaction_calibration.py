@@ -1,7 +1,5 @@
 """The calibration study of interactions(): its tables are what they are said to be, and its bookkeeping is right."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

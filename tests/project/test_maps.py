@@ -1,7 +1,5 @@
 """Every module stands on the map of its folder: the docstring of the package names its file."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path
@@ -14,7 +12,7 @@ PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py") if path.p
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_map_of_package_names_its_modules(package: Path) -> None:
+def test_map_of_package_names_its_modules(package):
     text = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))) or ""
     on_map = set(re.findall(r"\b(\w+)\.py\b", text))
     modules = {path.stem for path in package.glob("*.py")} - {"__init__"}
@@ -24,12 +22,12 @@ def test_map_of_package_names_its_modules(package: Path) -> None:
     assert on_map <= known, f"on the map and not there: {sorted(on_map - known)}"
 
 
-def test_root_holds_doors_only() -> None:
+def test_root_holds_doors_only():
     modules = [path.name for path in PACKAGE.glob("*.py")]
     assert len(modules) < 10
 
 
-def test_every_folder_is_on_the_map_of_contributors() -> None:
+def test_every_folder_is_on_the_map_of_contributors():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     for package in PACKAGES:
         if package.parent == PACKAGE:

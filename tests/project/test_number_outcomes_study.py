@@ -1,7 +1,5 @@
 """The study of number outcomes: its tables, its plain tests beside those of others, its bookkeeping, its pages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from published import listopad
 
 
 @pytest.fixture
-def table() -> tuple[np.ndarray, np.ndarray]:
+def table():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 6))
     X[:, 1] += X[:, 0]

@@ -1,7 +1,5 @@
 """The comparison of the default call with every other method: its counting, and the page that is written from it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from power.problems import Table
 REPOSITORY = Path(__file__).parents[2]
 
 
-def rows(method: str, found: list[int], false: list[int]) -> list[dict]:
+def rows(method, found, false):
     return [
         {"problem": "xor_pairs", "strength": "medium", "repetition": i, "method": method, "adjustment": adjustment,
          "n_relevant": 4, "n_found": n, "n_false": m}

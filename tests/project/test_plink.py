@@ -1,7 +1,5 @@
 """interactions() beside PLINK 1.9's BOOST and regression, where it is installed (Debian: apt-get install plink1.9)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

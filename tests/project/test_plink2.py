@@ -1,7 +1,5 @@
 """One table, written by PLINK 2 in every format it has, gives one result (Debian: apt-get install plink2)."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path
@@ -28,12 +26,12 @@ EXPORTS = {
 }
 
 
-def plink2(*arguments: object) -> None:
+def plink2(*arguments):
     subprocess.run([str(PROGRAM), *map(str, arguments), "--threads", "1"], check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
+def folder(tmp_path_factory):
     """A study of 400 people × 60 variants with dosages, some of which are not near any genotype."""
     made = tmp_path_factory.mktemp("plink2")
     plink2("--dummy", 400, 60, 0.02, "acgt", "dosage-freq=0.2", "--seed", 3, "--make-pgen", "--out", made / "s")
@@ -48,7 +46,7 @@ def folder(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_one_result_from_all(folder: Path, name: str) -> None:
+def test_one_result_from_all(folder, name):
     study = read_pgen(folder / "s.pgen")
     more = {"sample_file": folder / "s.psam"} if ".vcf" in name or ".bcf" in name else {}
     found = EXPORTS[name][1](folder / name, **more)
@@ -64,7 +62,7 @@ def test_one_result_from_all(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("limit", [("--maf", "min_maf", 0.45), ("--geno", "max_missing", 0.15)])
-def test_limits_are_those_of_plink(folder: Path, tmp_path: Path, limit: tuple[str, str, float]) -> None:
+def test_limits_are_those_of_plink(folder, tmp_path, limit):
     option, argument, value = limit
     plink2("--bfile", folder / "s", option, value, "--make-just-bim", "--out", tmp_path / "kept")
     kept = [line.split()[1] for line in (tmp_path / "kept.bim").read_text().splitlines()]
@@ -73,7 +71,7 @@ def test_limits_are_those_of_plink(folder: Path, tmp_path: Path, limit: tuple[st
         assert EXPORTS[name][1](folder / name, **{argument: value}).names == kept, name
 
 
-def test_certainty_of_imputation_is_that_of_plink(folder: Path, tmp_path: Path) -> None:
+def test_certainty_of_imputation_is_that_of_plink(folder, tmp_path):
     plink2("--pfile", folder / "s", "--mach-r2-filter", 0.95, 2, "--make-just-pvar", "--out", tmp_path / "kept")
     lines = (tmp_path / "kept.pvar").read_text().splitlines()
     kept = [line.split("\t")[2] for line in lines if not line.startswith("#")]
@@ -83,7 +81,7 @@ def test_certainty_of_imputation_is_that_of_plink(folder: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("threshold", [0.03, 0.1, 0.3])
-def test_genotypes_of_dosages_are_those_of_plink(folder: Path, tmp_path: Path, threshold: float) -> None:
+def test_genotypes_of_dosages_are_those_of_plink(folder, tmp_path, threshold):
     plink2("--pfile", folder / "s", "--hard-call-threshold", threshold, "--make-bed", "--out", tmp_path / "h")
     expected = read_bed(tmp_path / "h.bed").block(0, 60)
     for found in (
@@ -93,7 +91,7 @@ def test_genotypes_of_dosages_are_those_of_plink(folder: Path, tmp_path: Path, t
         np.testing.assert_array_equal(found.block(0, 60), expected)
 
 
-def test_a_region_of_a_compressed_variant_file(folder: Path, tmp_path: Path) -> None:
+def test_a_region_of_a_compressed_variant_file(folder, tmp_path):
     plink2("--pfile", folder / "s", "--make-pgen", "vzs", "--out", tmp_path / "z")
     assert (tmp_path / "z.pvar.zst").exists()
     assert read_pgen(tmp_path / "z.pgen", region="1:10-19").names == [f"snp{v}" for v in range(10, 20)]

@@ -1,7 +1,5 @@
 """The power study: its problems are what they are said to be, and its bookkeeping neither loses nor hides anything."""
 
-from __future__ import annotations
-
 import os
 import sys
 from itertools import combinations
@@ -29,7 +27,7 @@ RESULT = REPOSITORY / "benchmarks" / "results" / "power.parquet"
 # --- Penetrance -------------------------------------------------------------------------------------------------
 
 
-def marginal(table: np.ndarray, maf: float, kept: tuple[int, ...]) -> np.ndarray:
+def marginal(table, maf, kept):
     """Probability of being ill given the genotypes of some loci, summed cell by cell."""
     shares = [(1 - maf) ** 2, 2 * maf * (1 - maf), maf**2]
     result = np.zeros((3,) * len(kept))
@@ -138,11 +136,11 @@ def test_truth_stands_out_where_samples_are_many(make):
 # --- Bookkeeping ------------------------------------------------------------------------------------------------
 
 
-def small_table(seed: int) -> Table:
+def small_table(seed):
     return problems.parity(seed, group=2, n_groups=1, effect=3.0, n_samples=200, n_vars=8)
 
 
-def table_with_gaps(seed: int) -> Table:
+def table_with_gaps(seed):
     table = small_table(seed)
     table.X[0, 0] = np.nan
     return table

@@ -1,7 +1,5 @@
 """What is said of the package in files that others read: the same versions, bounds and figures everywhere."""
 
-from __future__ import annotations
-
 import calendar
 import json
 import os
@@ -21,7 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 MODULE = ROOT / "nextflow" / "modules" / "interplay" / "run"
 
 
-def text_of(*parts: str) -> str:
+def text_of(*parts):
     return ROOT.joinpath(*parts).read_text(encoding="utf-8")
 
 
@@ -33,11 +31,11 @@ def text_of(*parts: str) -> str:
         ("nextflow/modules/interplay/run/environment.yml", r"interplay=(\S+)$"),
     ],
 )
-def test_the_version_is_that_of_pyproject(file: str, pattern: str) -> None:
+def test_the_version_is_that_of_pyproject(file, pattern):
     assert re.findall(pattern, text_of(file), flags=re.MULTILINE) == [PROJECT["version"]]
 
 
-def test_the_changelog_begins_with_this_version() -> None:
+def test_the_changelog_begins_with_this_version():
     """Above it stands only what is not released yet; the date of the release is that of the citation."""
     headings = re.findall(r"^## (.+)$", text_of("CHANGELOG.md"), flags=re.MULTILINE)
     (date,) = re.findall(r"^date-released: (\S+)$", text_of("CITATION.cff"), flags=re.MULTILINE)
@@ -46,13 +44,13 @@ def test_the_changelog_begins_with_this_version() -> None:
     assert details == PROJECT["version"]
 
 
-def test_a_user_reads_what_is_new_in_two_minutes() -> None:
+def test_a_user_reads_what_is_new_in_two_minutes():
     """Two minutes are about 550 words in short sentences. What needs more belongs into docs/changes_in_detail.md."""
     newest = re.split(r"^## ", text_of("CHANGELOG.md"), flags=re.MULTILINE)[2]
     assert len(re.findall(r"\w[\w.'-]*", newest)) <= 550
 
 
-def test_the_conda_recipe_has_the_bounds_of_pyproject() -> None:
+def test_the_conda_recipe_has_the_bounds_of_pyproject():
     recipe = text_of("recipe", "recipe.yaml")
     for text in PROJECT["dependencies"]:
         wanted = Requirement(text)
@@ -66,7 +64,7 @@ def test_the_conda_recipe_has_the_bounds_of_pyproject() -> None:
         assert str(bounds[name.removesuffix("-base")]) == bound
 
 
-def test_the_figures_of_the_paper_are_those_that_were_measured() -> None:
+def test_the_figures_of_the_paper_are_those_that_were_measured():
     file = ROOT / "benchmarks" / "results" / "compare_mdfs.json"
     if not file.exists():
         pytest.skip("a source distribution, which has no results")
@@ -86,7 +84,7 @@ def test_the_figures_of_the_paper_are_those_that_were_measured() -> None:
         assert int(ratio) == round(row["ratio"])
 
 
-def test_the_coverage_that_the_readme_quotes_was_measured() -> None:
+def test_the_coverage_that_the_readme_quotes_was_measured():
     """`make coverage` writes the file; whoever commits a new one brings the sentence up to date."""
     found = json.loads(text_of("docs", "coverage.json"))
     package, core = found["package_without_cuda"], found["core_by_its_own_tests"]
@@ -99,11 +97,11 @@ def test_the_coverage_that_the_readme_quotes_was_measured() -> None:
     ) in " ".join(text_of("README.md").split())
 
 
-def measured(name: str) -> dict:
+def measured(name):
     return json.loads(text_of("benchmarks", "results", f"{name}.json"))
 
 
-def test_the_other_figures_of_the_paper_are_those_of_the_studies() -> None:
+def test_the_other_figures_of_the_paper_are_those_of_the_studies():
     if not (ROOT / "benchmarks" / "results").exists():
         pytest.skip("a source distribution, which has no results")
     paper = " ".join(text_of("paper", "paper.md").split())
@@ -130,7 +128,7 @@ def test_the_other_figures_of_the_paper_are_those_of_the_studies() -> None:
     assert f"take {quadruples['seconds']:.2f} s" in paper
 
 
-def test_the_paper_has_the_form_of_joss() -> None:
+def test_the_paper_has_the_form_of_joss():
     _, metadata, text = text_of("paper", "paper.md").split("---\n", 2)
     fields = re.findall(r"^(\w+):", metadata, flags=re.MULTILINE)
     assert fields == ["title", "tags", "authors", "affiliations", "date", "bibliography"]
@@ -141,14 +139,14 @@ def test_the_paper_has_the_form_of_joss() -> None:
     assert 750 <= len(text.split()) <= 1750
 
 
-def test_the_paper_cites_what_it_lists() -> None:
+def test_the_paper_cites_what_it_lists():
     cited = set(re.findall(r"@([a-z]+\d{4})", text_of("paper", "paper.md")))
     assert cited == set(re.findall(r"^@\w+\{(\w+),$", text_of("paper", "paper.bib"), flags=re.MULTILINE))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script for a POSIX shell")
 @pytest.mark.parametrize("part", ["script", "stub"])
-def test_the_commands_of_the_nextflow_module(tmp_path: Path, part: str) -> None:
+def test_the_commands_of_the_nextflow_module(tmp_path, part):
     """As Nextflow runs them: with its variables filled in, in a folder that has the table."""
     module = (MODULE / "main.nf").read_text(encoding="utf-8")
     command = re.search(rf'{part}:.*?"""\n(.*?)"""', module, flags=re.DOTALL)[1]

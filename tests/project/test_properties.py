@@ -5,8 +5,6 @@ test_engines_agree.py, the algebra of merging one tuple at a time in test_max_ga
 table to the gains.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from contextlib import suppress
@@ -21,12 +19,11 @@ from hypothesis import strategies as st
 import interplay
 from hostile.case import assert_same
 from interplay.ask.selection.part import Part
-from interplay.base.arrays import MaxGains
 from interplay.search.engines.cpu import CpuEngine, simd_levels
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> dict:
+def problems(draw):
     """A table without equal values in any column, a decision, and settings of a search."""
     dimensions = draw(st.integers(1, 3))
     n_vars = draw(st.integers(max(2, dimensions), 7))
@@ -55,7 +52,7 @@ def problems(draw: st.DrawFn) -> dict:
 
 
 @st.composite
-def tied_problems(draw: st.DrawFn) -> dict:
+def tied_problems(draw):
     """A problem with constant columns, copies of columns, and tuples left out, in up to four dimensions."""
     problem = draw(problems())
     X, rng = problem["X"], np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -71,14 +68,14 @@ def tied_problems(draw: st.DrawFn) -> dict:
     return problem | {"settings": problem["settings"] | more}
 
 
-def two_strata(y: np.ndarray) -> np.ndarray:
+def two_strata(y):
     """Return strata that both have samples of every class: of others, a search warns."""
     strata = np.empty(len(y), dtype=np.int64)
     strata[np.argsort(y, kind="stable")] = np.arange(len(y)) % 2
     return strata
 
 
-def gains_of(problem: dict, **changes) -> MaxGains:
+def gains_of(problem, **changes):
     given_ = {"X": problem["X"], "y": problem["y"], **problem["settings"]} | changes
     return interplay.max_information_gain(given_.pop("X"), given_.pop("y"), **given_)
 
@@ -88,13 +85,13 @@ class TestInvariances:
 
     @given(problems(), st.randoms(use_true_random=False))
     @settings(max_examples=25, deadline=None)
-    def test_samples_reordered(self, problem: dict, random) -> None:
+    def test_samples_reordered(self, problem, random):
         order = random.sample(range(len(problem["y"])), len(problem["y"]))
         assert_same(gains_of(problem, X=problem["X"][order], y=problem["y"][order]), gains_of(problem))
 
     @given(problems(), st.lists(st.sampled_from(["exp", "cube", "rank", "scale", "float32"]), min_size=7, max_size=7))
     @settings(max_examples=25, deadline=None)
-    def test_variables_transformed_monotonically(self, problem: dict, transforms: list[str]) -> None:
+    def test_variables_transformed_monotonically(self, problem, transforms):
         functions = {
             "exp": lambda x: np.exp(x / 30),
             "cube": lambda x: (x - 20) ** 3,
@@ -107,7 +104,7 @@ class TestInvariances:
 
     @given(problems(), st.randoms(use_true_random=False))
     @settings(max_examples=25, deadline=None)
-    def test_variables_reordered(self, problem: dict, random) -> None:
+    def test_variables_reordered(self, problem, random):
         """Without random thresholds: these are drawn by a variable's number. Tuples only up to ties."""
         order = random.sample(range(problem["X"].shape[1]), problem["X"].shape[1])
         fixed = {"range_": 0.0, "discretizations": 1}
@@ -117,7 +114,7 @@ class TestInvariances:
 
     @given(problems(), st.permutations([0, 1, 2]), st.sampled_from([list("cab"), [9.0, -1.0, 4.0], [7, 2**60, 0]]))
     @settings(max_examples=25, deadline=None)
-    def test_class_labels_swapped(self, problem: dict, order: list[int], labels: list) -> None:
+    def test_class_labels_swapped(self, problem, order, labels):
         renamed = [labels[order[q]] for q in problem["y"]]
         assert_same(gains_of(problem, y=renamed), gains_of(problem))
 
@@ -131,9 +128,7 @@ class TestWaysOfRunning:
         st.booleans(),
     )
     @settings(max_examples=25, deadline=None)
-    def test_same_bits_with_strata_and_contrast(
-        self, problem: dict, simd_level: str, n_jobs: int, direct_only: bool, with_strata: bool
-    ) -> None:
+    def test_same_bits_with_strata_and_contrast(self, problem, simd_level, n_jobs, direct_only, with_strata):
         """Instruction set, threads, bound or none, checkpoint: nothing changes."""
         strata = two_strata(problem["y"]) if with_strata else None
         columns, sources = interplay.contrast_variables(problem["X"], 4, strata=strata)
@@ -149,14 +144,14 @@ class TestWaysOfRunning:
 
     @given(problems(), st.sampled_from(simd_levels()))
     @settings(max_examples=8, deadline=None)
-    def test_the_environment_chooses_the_same(self, problem: dict, simd_level: str) -> None:
+    def test_the_environment_chooses_the_same(self, problem, simd_level):
         with mock.patch.dict(os.environ, {"INTERPLAY_SIMD_LEVEL": simd_level}):
             chosen = gains_of(problem)
         assert_same(chosen, gains_of(problem))
 
     @given(st.one_of(problems(), tied_problems()), st.randoms(use_true_random=False))
     @settings(max_examples=15, deadline=None)
-    def test_discretizations_merge_to_the_whole(self, problem: dict, random) -> None:
+    def test_discretizations_merge_to_the_whole(self, problem, random):
         """MaxGains.merge in any order and grouping: searches restricted to some variables make up the whole one."""
         n_vars = problem["X"].shape[1]
         problem["settings"] |= {"variables": None, "require": "any"}
@@ -171,7 +166,7 @@ class TestWaysOfRunning:
 
     @given(problems(), st.integers(1, 9), st.randoms(use_true_random=False))
     @settings(max_examples=8, deadline=None)
-    def test_shards_in_any_order_make_up_the_whole(self, problem: dict, n_shards: int, random) -> None:
+    def test_shards_in_any_order_make_up_the_whole(self, problem, n_shards, random):
         given_ = problem["settings"] | {"n_contrast": 30}
         parts = [
             interplay.search_shard(problem["X"], problem["y"], shard=(i + 1, n_shards), **given_)
@@ -188,7 +183,7 @@ class TestWaysOfRunning:
 class TestKeeping:
     @given(problems(), st.sampled_from(["joint", "ovr", "ovo"]), st.text(max_size=8))
     @settings(max_examples=12, deadline=None)
-    def test_save_and_load_of_a_selection_is_the_identity(self, problem: dict, multiclass: str, name: str) -> None:
+    def test_save_and_load_of_a_selection_is_the_identity(self, problem, multiclass, name):
         import pandas as pd
 
         names = [f"{name}{v}" for v in range(problem["X"].shape[1])]
@@ -202,7 +197,7 @@ class TestKeeping:
 
     @given(problems(), st.booleans())
     @settings(max_examples=12, deadline=None)
-    def test_save_and_load_of_a_part_is_the_identity(self, problem: dict, with_strata: bool) -> None:
+    def test_save_and_load_of_a_part_is_the_identity(self, problem, with_strata):
         strata = two_strata(problem["y"]) if with_strata else None
         part = interplay.search_shard(
             problem["X"], problem["y"], shard=(2, 3), strata=strata, n_contrast=30, **problem["settings"]
@@ -215,7 +210,7 @@ class TestKeeping:
 
     @given(st.one_of(problems(), tied_problems()), st.integers(1, 6))
     @settings(max_examples=15, deadline=None)
-    def test_a_checkpoint_goes_on_where_it_was(self, problem: dict, at: int) -> None:
+    def test_a_checkpoint_goes_on_where_it_was(self, problem, at):
         """Stopped anywhere, read again, finished: the bits of a search in one go."""
 
         class Stops(CpuEngine):
@@ -255,7 +250,7 @@ class TestOneMoreDimension:
 
     @given(problems())
     @settings(max_examples=25, deadline=None)
-    def test_chain_rule(self, problem: dict) -> None:
+    def test_chain_rule(self, problem):
         fixed = {"range_": 0.0, "discretizations": 1}
         n_levels, pseudocount = problem["settings"]["divisions"] + 1, problem["settings"]["pseudocount"]
         alone = gains_of(problem, **fixed, dimensions=1, pseudocount=n_levels * pseudocount).gain
@@ -271,14 +266,14 @@ class TestOneMoreDimension:
 
     @given(problems())
     @settings(max_examples=25, deadline=None)
-    def test_nothing_is_lost_beside_a_constant_column(self, problem: dict) -> None:
+    def test_nothing_is_lost_beside_a_constant_column(self, problem):
         with_constant = np.column_stack([problem["X"], np.zeros(len(problem["y"]))])
         fixed = {"range_": 0.0, "discretizations": 1}
         more = gains_of(problem, **fixed, X=with_constant, dimensions=problem["settings"]["dimensions"] + 1)
         assert (more.gain[:-1] >= gains_of(problem, **fixed).gain - 1e-8).all()
 
 
-def test_a_problem_that_breaks_an_invariance_is_seen() -> None:
+def test_a_problem_that_breaks_an_invariance_is_seen():
     """The comparison is one that can fail."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 4)), rng.integers(0, 2, 50)

@@ -1,7 +1,5 @@
 """The comparison of two versions by the golden set: it names what differs, and the set runs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,10 +1,7 @@
 """Tutorials show what their words say of the table they use. That all of them run is seen by `make docs`."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +11,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning"
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch):
+def run(monkeypatch):
     """Run a tutorial by the beginning of its name, without a window, and return its variables."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
@@ -22,7 +19,7 @@ def run(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
 
-    def run_file(name: str) -> dict[str, Any]:
+    def run_file(name):
         (file,) = FOLDER.glob(f"{name}*.py")
         return runpy.run_path(str(file))
 
@@ -30,7 +27,7 @@ def run(monkeypatch: pytest.MonkeyPatch):
     plt.close("all")
 
 
-def test_only_the_pairs_that_interact_are_found(run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_pairs_that_interact_are_found(run, capsys):
     found = run("plot_07")
     printed = capsys.readouterr().out
     assert "additive  []\n" in printed
@@ -41,7 +38,7 @@ def test_only_the_pairs_that_interact_are_found(run, capsys: pytest.CaptureFixtu
     assert max(p_values.values()) < 1e-6
 
 
-def test_the_true_pairs_replicate(run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_true_pairs_replicate(run, capsys):
     found = run("plot_08")
     true = {("rs8", "rs25"), ("rs30", "rs52")}
     assert true <= set(found["found"].significant)
@@ -53,7 +50,7 @@ def test_the_true_pairs_replicate(run, capsys: pytest.CaptureFixture[str]) -> No
     assert "the truth is 1.5" in capsys.readouterr().out
 
 
-def test_the_progress_of_diabetes(run) -> None:
+def test_the_progress_of_diabetes(run):
     found = run("plot_09")
     assert len(found["result"].relevant) == 10
     assert found["sex"]["found"] == "given others"
@@ -66,7 +63,7 @@ def test_the_progress_of_diabetes(run) -> None:
     assert found["explained"]["selected columns"] > found["explained"]["all 110 columns"] + 0.1
 
 
-def test_prognostic_factors_of_breast_cancer(run) -> None:
+def test_prognostic_factors_of_breast_cancer(run):
     found = run("plot_10")
     assert {"pnodes", "progrec"} <= set(found["result"].relevant)
     assert "age" not in found["result"].table["variable"].tolist()  # a covariate
@@ -74,7 +71,7 @@ def test_prognostic_factors_of_breast_cancer(run) -> None:
     assert ratios["pnodes"] > 1 > ratios["progrec"]
 
 
-def test_the_loci_of_blood_pressure(run) -> None:
+def test_the_loci_of_blood_pressure(run):
     found = run("plot_11")
     assert {"1", "4"} <= set(found["found"]["chromosome"].astype(str))
     first = found["pairs"].table.iloc[0]
@@ -82,14 +79,14 @@ def test_the_loci_of_blood_pressure(run) -> None:
     assert first["significant"]
 
 
-def test_several_rows_per_person(run) -> None:
+def test_several_rows_per_person(run):
     found = run("plot_12")
     assert any("groups='individual'" in str(message.message) for message in found["said"])
     assert "individual" not in found["result"].names
     assert {"ttme", "invc"} <= set(found["result"].relevant)
 
 
-def test_expression_of_donors(run) -> None:
+def test_expression_of_donors(run):
     found = run("plot_13")
     assert any("groups='donor'" in str(message.message) for message in found["said"])
     assert len(found["false"]) > 3  # of the first day, without groups

@@ -1,9 +1,5 @@
 """Files in PLINK's .bed format, and genotypes as numbers of one byte: codes, planes, hashes and parts of tables."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,7 +21,7 @@ STUDY = Study()
 
 @pytest.mark.parametrize("has_gaps", [False, True])
 @pytest.mark.parametrize("kept_bytes", [0, 2**25])
-def test_genotypes_are_coded_as_those_of_an_array(tmp_path: Path, monkeypatch, has_gaps, kept_bytes) -> None:
+def test_genotypes_are_coded_as_those_of_an_array(tmp_path, monkeypatch, has_gaps, kept_bytes):
     """A file gives whole numbers of one byte; codes, planes and fingerprint are those of floats."""
     monkeypatch.setattr(genotype_table, "_MAX_READ_BYTES", kept_bytes)
     genotypes = np.tile(STUDY.values, 2)[:, :300]
@@ -56,7 +52,7 @@ def test_genotypes_are_coded_as_those_of_an_array(tmp_path: Path, monkeypatch, h
 
 
 @pytest.mark.parametrize("n_samples", [1, 2, 3, 4, 5, 127])
-def test_a_bed_file_is_read_as_bed_reader_reads_it(tmp_path: Path, n_samples: int) -> None:
+def test_a_bed_file_is_read_as_bed_reader_reads_it(tmp_path, n_samples):
     """Also some variants in any order, of some people."""
     rng = np.random.default_rng(n_samples)
     genotypes = rng.choice([0.0, 1.0, 2.0, np.nan], size=(n_samples, 30))
@@ -70,7 +66,7 @@ def test_a_bed_file_is_read_as_bed_reader_reads_it(tmp_path: Path, n_samples: in
     np.testing.assert_array_equal(some.block(0, 11), genotypes[people].T[np.sort(chosen)])
 
 
-def test_bed_files_of_another_form(tmp_path: Path) -> None:
+def test_bed_files_of_another_form(tmp_path):
     path = tmp_path / "s.bed"
     to_bed(path, np.zeros((5, 3)))
     content = path.read_bytes()
@@ -90,7 +86,7 @@ def test_bed_files_of_another_form(tmp_path: Path) -> None:
         table.block(0, 3)
 
 
-def test_parts_of_genotypes_are_whole_numbers_too(tmp_path: Path) -> None:
+def test_parts_of_genotypes_are_whole_numbers_too(tmp_path):
     """Else the samples of known phenotype would be read as floats, four times the bytes."""
     table = read_bed(STUDY.write(tmp_path, ".bed"))
     columns, rows = np.array([1, 2, 7]), np.array([0, 3, 4, 40])
@@ -109,7 +105,7 @@ def test_parts_of_genotypes_are_whole_numbers_too(tmp_path: Path) -> None:
     assert of_rows.sample_names.tolist() == table.sample_names[rows].tolist()
 
 
-def test_genotypes_of_many_people_come_in_wide_blocks(tmp_path: Path) -> None:
+def test_genotypes_of_many_people_come_in_wide_blocks(tmp_path):
     """Threads wait for each other between two blocks: 8 variants at a time take seven times as long as 64."""
     to_bed(tmp_path / "s.bed", np.zeros((200_000, 2)))
     settings = {"divisions": 1, "discretizations": 1, "range_": 0.0, "seed": 0}

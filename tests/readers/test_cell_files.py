@@ -1,9 +1,6 @@
 """Files of cells and of genes: 10x Genomics, MuData, layers of AnnData, GCT."""
 
-from __future__ import annotations
-
 import gzip
-from pathlib import Path
 
 import anndata
 import h5py
@@ -25,7 +22,7 @@ GENES = [f"gene{g}" for g in range(N_GENES)]
 CELLS = [f"cell{c}" for c in range(N_CELLS)]
 
 
-def write_10x(path: Path, *, kinds: list[str] | None = None, names: list[str] = GENES, version: int = 3) -> Path:
+def write_10x(path, *, kinds=None, names=GENES, version=3):
     matrix = sp.csr_matrix(COUNTS)
     with h5py.File(path, "w") as file:
         group = file.create_group("matrix" if version == 3 else "GRCh38")
@@ -43,7 +40,7 @@ def write_10x(path: Path, *, kinds: list[str] | None = None, names: list[str] = 
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_counts_of_10x_with_outcomes_by_barcode(tmp_path: Path, version: int, command) -> None:
+def test_counts_of_10x_with_outcomes_by_barcode(tmp_path, version, command):
     path = write_10x(tmp_path / "cells.h5", version=version)
     table = read_10x(path)
     assert (table.names, table.sample_names.tolist()) == (GENES, CELLS)
@@ -58,7 +55,7 @@ def test_counts_of_10x_with_outcomes_by_barcode(tmp_path: Path, version: int, co
     assert done.code == 0, done.err
 
 
-def test_types_of_features_and_repeated_names(tmp_path: Path) -> None:
+def test_types_of_features_and_repeated_names(tmp_path):
     kinds = ["Gene Expression"] * 9 + ["Antibody Capture"] * 3
     path = write_10x(tmp_path / "c.h5", kinds=kinds, names=["A", "A", *GENES[2:]])
     with pytest.raises(ValueError, match="modality must be one of 'Gene Expression', 'Antibody Capture', not 'x'"):
@@ -69,7 +66,7 @@ def test_types_of_features_and_repeated_names(tmp_path: Path) -> None:
     assert read_10x(path, modality="Gene Expression").names[:3] == ["A ENSG0", "A ENSG1", "gene2"]
 
 
-def test_a_damaged_file_of_10x(tmp_path: Path) -> None:
+def test_a_damaged_file_of_10x(tmp_path):
     path = write_10x(tmp_path / "c.h5")
     path.write_bytes(write_10x(tmp_path / "d.h5").read_bytes()[:2000])
     with pytest.raises(ValueError, match=r"is not an .h5 file of 10x Genomics that can be read"):
@@ -80,14 +77,14 @@ def test_a_damaged_file_of_10x(tmp_path: Path) -> None:
         read_10x(path)
 
 
-def an_anndata(matrix: object) -> anndata.AnnData:
+def an_anndata(matrix):
     obs = pd.DataFrame({"batch": ["p", "q"] * (N_CELLS // 2)}, index=CELLS)
     layers = {"log": np.log1p(COUNTS)}
     return anndata.AnnData(matrix, obs=obs, var=pd.DataFrame(index=GENES), layers=layers)
 
 
 @pytest.mark.parametrize("matrix", [COUNTS.astype(np.float32), sp.csr_matrix(COUNTS), sp.csc_matrix(COUNTS)])
-def test_a_modality_of_mudata(tmp_path: Path, matrix) -> None:
+def test_a_modality_of_mudata(tmp_path, matrix):
     proteins = anndata.AnnData(COUNTS[:, :2] + 1.0, obs=pd.DataFrame(index=CELLS), var=pd.DataFrame(index=["a", "b"]))
     of_all = pd.DataFrame({"ill": IS_ILL[::-1]}, index=CELLS[::-1])
     path = write_h5mu(tmp_path / "c.h5mu", {"rna": an_anndata(matrix), "protein": proteins}, of_all)
@@ -102,7 +99,7 @@ def test_a_modality_of_mudata(tmp_path: Path, matrix) -> None:
     assert read_data(path, target="ill", modality="protein")[0].names == ["a", "b"]
 
 
-def test_a_layer_of_an_h5ad_file(tmp_path: Path, command) -> None:
+def test_a_layer_of_an_h5ad_file(tmp_path, command):
     made = an_anndata(np.zeros((N_CELLS, N_GENES)))
     made.obs["ill"] = IS_ILL
     made.write_h5ad(tmp_path / "c.h5ad")
@@ -117,7 +114,7 @@ def test_a_layer_of_an_h5ad_file(tmp_path: Path, command) -> None:
     assert "layer 'x' is not in the AnnData" in done.error_line
 
 
-def gct_lines(version: str) -> list[str]:
+def gct_lines(version):
     if version == "#1.2":
         lines = [version, f"{N_GENES}\t{N_CELLS}", "\t".join(["Name", "Description", *CELLS])]
         return lines + ["\t".join([gene, "na", *map(str, COUNTS[:, g])]) for g, gene in enumerate(GENES)]
@@ -128,7 +125,7 @@ def gct_lines(version: str) -> list[str]:
 
 @pytest.mark.parametrize("ending", [".gct", ".gct.gz"])
 @pytest.mark.parametrize("version", ["#1.2", "#1.3"])
-def test_gct_files(tmp_path: Path, version: str, ending: str) -> None:
+def test_gct_files(tmp_path, version, ending):
     text = ("\n".join(gct_lines(version)) + "\n").encode()
     path = tmp_path / f"genes{ending}"
     path.write_bytes(gzip.compress(text) if ending.endswith(".gz") else text)
@@ -154,7 +151,7 @@ def test_gct_files(tmp_path: Path, version: str, ending: str) -> None:
         (5, "\t".join(["gene1", "s", *["1"] * 200]), "more than one row named 'gene1'"),
     ],
 )
-def test_damaged_gct_files(tmp_path: Path, line: int, content: str, message: str) -> None:
+def test_damaged_gct_files(tmp_path, line, content, message):
     lines = gct_lines("#1.3")
     lines[line] = content
     (tmp_path / "genes.gct").write_text("\n".join(lines) + "\n")
@@ -162,7 +159,7 @@ def test_damaged_gct_files(tmp_path: Path, line: int, content: str, message: str
         read_data(tmp_path / "genes.gct", target="ill")
 
 
-def rewritten(file: h5py.File, name: str, values: object) -> None:
+def rewritten(file, name, values):
     attributes = dict(file[name].attrs)
     del file[name]
     if values is not None:
@@ -175,7 +172,7 @@ def rewritten(file: h5py.File, name: str, values: object) -> None:
 @pytest.mark.parametrize(
     "damage", [("indices", 10**9), ("indices", -1), ("indptr", 10**9), ("indptr", -7), ("indptr", None)]
 )
-def test_damaged_sparse_cells(tmp_path: Path, ending: str, part: str, damage: tuple[str, int | None], command) -> None:
+def test_damaged_sparse_cells(tmp_path, ending, part, damage, command):
     obs = pd.DataFrame({"ill": IS_ILL}, index=CELLS)
     matrix = sp.csr_matrix(COUNTS.astype(np.float32))
     adata = anndata.AnnData(matrix, obs=obs, var=pd.DataFrame(index=GENES), layers={"raw": matrix})
@@ -197,7 +194,7 @@ def test_damaged_sparse_cells(tmp_path: Path, ending: str, part: str, damage: tu
 
 
 @pytest.mark.parametrize("ending", [".h5ad", ".h5mu"])
-def test_a_damaged_chunk_of_a_dense_matrix(tmp_path: Path, ending: str, command) -> None:
+def test_a_damaged_chunk_of_a_dense_matrix(tmp_path, ending, command):
     path = tmp_path / f"cells{ending}"
     obs = pd.DataFrame({"ill": IS_ILL}, index=CELLS)
     adata = anndata.AnnData(COUNTS.astype(np.float32), obs=obs, var=pd.DataFrame(index=GENES))

@@ -1,12 +1,9 @@
 """Files of genotypes: every format gives the same table, and what has to be guessed is refused or left out by name."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import struct
 import threading
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,16 +25,16 @@ READERS = {
 STUDY = Study()
 
 
-def read(path: Path, **options):
+def read(path, **options):
     return READERS.get(path.suffix, read_vcf)(path, **options)
 
 
 @pytest.fixture(params=ENDINGS)
-def path(request, tmp_path: Path) -> Path:
+def path(request, tmp_path):
     return STUDY.write(tmp_path, request.param)
 
 
-def test_every_format_gives_the_table(path: Path) -> None:
+def test_every_format_gives_the_table(path):
     table = read(path)
     assert table.names == NAMES
     assert table.sample_names.tolist() == PEOPLE
@@ -46,7 +43,7 @@ def test_every_format_gives_the_table(path: Path) -> None:
     np.testing.assert_array_equal(table.columns(np.array([7, 3, 3])), STUDY.values[[7, 3, 3]])
 
 
-def test_some_people_and_some_variants(path: Path) -> None:
+def test_some_people_and_some_variants(path):
     rows = np.array([9, 4, 200])
     table = read(path, samples=[PEOPLE[i] for i in rows], variants=["rs3", "rs20"])
     assert (table.names, table.samples_left_out) == (["rs3", "rs20"], N_SAMPLES - 3)
@@ -59,11 +56,11 @@ def test_some_people_and_some_variants(path: Path) -> None:
     ("region", "kept"),
     [("2", range(16, 24)), ("chr1:3000-5,000", range(2, 5)), (["1:1000", "2:24000-99999999"], [0, 23])],
 )
-def test_a_region(path: Path, region, kept) -> None:
+def test_a_region(path, region, kept):
     assert read(path, region=region).names == [NAMES[v] for v in kept]
 
 
-def test_limits_of_frequency_and_missing_genotypes(path: Path) -> None:
+def test_limits_of_frequency_and_missing_genotypes(path):
     rows = np.arange(0, N_SAMPLES, 3)
     values = STUDY.values[:, rows]
     frequency = np.nanmean(values, axis=1) / 2
@@ -78,7 +75,7 @@ def test_limits_of_frequency_and_missing_genotypes(path: Path) -> None:
         read(path, min_maf=0.5, max_missing=0)
 
 
-def test_one_result_from_all_on_the_command_line(path: Path, tmp_path: Path, command) -> None:
+def test_one_result_from_all_on_the_command_line(path, tmp_path, command):
     if path.suffix in (".vcf", ".gz", ".bcf"):
         STUDY.write_psam(tmp_path / "people.psam")
         how = ["--sample-file", tmp_path / "people.psam"]
@@ -98,7 +95,7 @@ def test_one_result_from_all_on_the_command_line(path: Path, tmp_path: Path, com
     assert found.iloc[0].astype(str).str.contains("rs13").any()
 
 
-def test_options_of_the_command_line(tmp_path: Path, command) -> None:
+def test_options_of_the_command_line(tmp_path, command):
     vcf_file = STUDY.write(tmp_path, ".vcf.gz")
     STUDY.write_psam(tmp_path / "people.psam")
     assert "or --sample-file" in command("run", vcf_file).error_line
@@ -111,7 +108,7 @@ def test_options_of_the_command_line(tmp_path: Path, command) -> None:
     assert "no variant within --min-maf 0.5" in command("run", vcf_file, *how, "--min-maf", 0.5).error_line
 
 
-def test_outcomes_of_another_file_are_matched_by_id(path: Path, tmp_path: Path) -> None:
+def test_outcomes_of_another_file_are_matched_by_id(path, tmp_path):
     STUDY.write_psam(tmp_path / "people.psam")
     lines = (tmp_path / "people.psam").read_text().splitlines()
     (tmp_path / "people.psam").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
@@ -121,7 +118,7 @@ def test_outcomes_of_another_file_are_matched_by_id(path: Path, tmp_path: Path) 
     np.testing.assert_array_equal(X.block(0, N_VARIANTS), STUDY.values)
 
 
-def test_threads_read_at_once(path: Path) -> None:
+def test_threads_read_at_once(path):
     table = read(path)
     found: dict[int, np.ndarray] = {}
     threads = [
@@ -136,7 +133,7 @@ def test_threads_read_at_once(path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".bed", ".pgen", ".8.bgen", ".vcf", ".bcf"])
-def test_sex_chromosomes_are_named(ending: str, tmp_path: Path) -> None:
+def test_sex_chromosomes_are_named(ending, tmp_path):
     study = Study()
     study.chromosomes = ["1"] * 20 + ["X"] * 4
     path = study.write(tmp_path, ending)
@@ -151,7 +148,7 @@ def test_sex_chromosomes_are_named(ending: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".pgen", ".vcf", ".bcf"])
-def test_variants_with_three_alleles_are_named(ending: str, tmp_path: Path) -> None:
+def test_variants_with_three_alleles_are_named(ending, tmp_path):
     study = Study()
     study.others = ["G", "G,T", *["G"] * (N_VARIANTS - 2)]
     path = study.write(tmp_path, ending)
@@ -163,7 +160,7 @@ def test_variants_with_three_alleles_are_named(ending: str, tmp_path: Path) -> N
     np.testing.assert_array_equal(found.block(0, 23), np.delete(study.values, 1, axis=0))
 
 
-def test_a_bgen_file_with_three_alleles(tmp_path: Path) -> None:
+def test_a_bgen_file_with_three_alleles(tmp_path):
     import bgen
 
     with bgen.BgenWriter(str(tmp_path / "s.bgen"), 2, samples=["a", "b"]) as writer:
@@ -176,7 +173,7 @@ def test_a_bgen_file_with_three_alleles(tmp_path: Path) -> None:
     assert found.block(0, 1).tolist() == [[0, 1]]
 
 
-def test_names_of_variants_without_ids(tmp_path: Path) -> None:
+def test_names_of_variants_without_ids(tmp_path):
     text = "\n".join(STUDY.vcf_lines()).replace("\trs3\t", "\t.\t").replace("\trs4\t", "\trs5\t")
     (tmp_path / "s.vcf").write_text(text + "\n")
     assert read_vcf(tmp_path / "s.vcf").names[3:6] == ["1:4000:A:G", "1:5000:A:G", "1:6000:A:G"]
@@ -190,14 +187,14 @@ def test_names_of_variants_without_ids(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bits", [1, 3, 8, 12, 16, 25, 32])
 @pytest.mark.parametrize("compression", [None, "zlib", "zstd"])
-def test_any_number_of_bits(tmp_path: Path, bits: int, compression: str | None) -> None:
+def test_any_number_of_bits(tmp_path, bits, compression):
     STUDY.write_bgen(tmp_path / "s.bgen", bits, compression=compression)
     np.testing.assert_array_equal(read_bgen(tmp_path / "s.bgen").block(0, N_VARIANTS), STUDY.values)
 
 
 @pytest.mark.parametrize("layout", [1, 2])
 @pytest.mark.parametrize("bits", [8, 16])
-def test_dosages_as_the_package_bgen_gives_them(tmp_path: Path, layout: int, bits: int) -> None:
+def test_dosages_as_the_package_bgen_gives_them(tmp_path, layout, bits):
     import bgen
 
     rng = np.random.default_rng(3)
@@ -219,7 +216,7 @@ def test_dosages_as_the_package_bgen_gives_them(tmp_path: Path, layout: int, bit
     assert read_bgen(path, min_info=limit - 1e-4).names == [f"v{v}" for v in np.flatnonzero(r2 >= limit)]
 
 
-def test_phased_and_single_copies(tmp_path: Path) -> None:
+def test_phased_and_single_copies(tmp_path):
     import bgen
 
     with bgen.BgenWriter(str(tmp_path / "s.bgen"), 3) as writer:
@@ -232,7 +229,7 @@ def test_phased_and_single_copies(tmp_path: Path) -> None:
     assert found.block(0, 2).tolist() == [[1, 2, 0], [0, 2, 2]]
 
 
-def test_ids_in_the_file_and_in_the_sample_file(tmp_path: Path) -> None:
+def test_ids_in_the_file_and_in_the_sample_file(tmp_path):
     path = tmp_path / "s.bgen"
     STUDY.write_bgen(path, 8)
     lines = path.with_suffix(".sample").read_text().splitlines()
@@ -251,7 +248,7 @@ def test_ids_in_the_file_and_in_the_sample_file(tmp_path: Path) -> None:
 # --- VCF
 
 
-def vcf(tmp_path: Path, *records: str, end: str = "\n", header: str = "a\tb\tc") -> Path:
+def vcf(tmp_path, *records, end="\n", header="a\tb\tc"):
     lines = [
         "##fileformat=VCFv4.2",
         "\t".join(["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", header]),
@@ -261,7 +258,7 @@ def vcf(tmp_path: Path, *records: str, end: str = "\n", header: str = "a\tb\tc")
     return path
 
 
-def test_genotypes_in_all_their_forms(tmp_path: Path) -> None:
+def test_genotypes_in_all_their_forms(tmp_path):
     path = vcf(
         tmp_path,
         "1 1 a A C . . . GT 0/0 0|1 1/1",
@@ -295,12 +292,12 @@ def test_genotypes_in_all_their_forms(tmp_path: Path) -> None:
         ([], "has no variants"),
     ],
 )
-def test_damaged_lines_are_named(tmp_path: Path, records: list[str], message: str) -> None:
+def test_damaged_lines_are_named(tmp_path, records, message):
     with pytest.raises(ValueError, match=message):
         read_vcf(vcf(tmp_path, *records))
 
 
-def test_a_vcf_file_that_is_cut_short(tmp_path: Path) -> None:
+def test_a_vcf_file_that_is_cut_short(tmp_path):
     with pytest.raises(ValueError, match="line 3: the file ends within a line, so it was cut short"):
         read_vcf(vcf(tmp_path, "1 1 a A C . . . GT 0/0 0/1 0/0", end=""))
     for ending in (".vcf.gz", ".bcf"):
@@ -317,7 +314,7 @@ def test_a_vcf_file_that_is_cut_short(tmp_path: Path) -> None:
 # --- PLINK 2
 
 
-def test_psam_columns_are_known_of_the_people(tmp_path: Path) -> None:
+def test_psam_columns_are_known_of_the_people(tmp_path):
     study = read_pgen(STUDY.write(tmp_path, ".pgen"))
     assert list(study.sample_columns) == ["phenotype", "family", "sex", "PHENO1", "age"]
     assert study.sample_columns["age"][:2].tolist() == [20, 21]
@@ -326,7 +323,7 @@ def test_psam_columns_are_known_of_the_people(tmp_path: Path) -> None:
     assert set(found.relevant) == {"rs5", "rs13"}
 
 
-def test_files_beside_a_pgen_file(tmp_path: Path) -> None:
+def test_files_beside_a_pgen_file(tmp_path):
     import zstandard
 
     path = STUDY.write(tmp_path, ".pgen")
@@ -351,7 +348,7 @@ def test_files_beside_a_pgen_file(tmp_path: Path) -> None:
         read_pgen(path)
 
 
-def test_a_pgen_file_with_dosages(tmp_path: Path) -> None:
+def test_a_pgen_file_with_dosages(tmp_path):
     import pgenlib
 
     dosages = np.random.default_rng(0).choice([0, 0.05, 0.3, 1, 1.08, 1.3, 1.4, 1.6], size=(N_VARIANTS, N_SAMPLES))
@@ -373,7 +370,7 @@ def test_a_pgen_file_with_dosages(tmp_path: Path) -> None:
     assert read_pgen(path, min_info=limit).names == [NAMES[v] for v in np.flatnonzero(r2 >= limit)]
 
 
-def test_a_bed_file_that_is_called_pgen(tmp_path: Path) -> None:
+def test_a_bed_file_that_is_called_pgen(tmp_path):
     STUDY.write(tmp_path, ".pgen")
     (tmp_path / "study.pgen").write_bytes(STUDY.write(tmp_path, ".bed").read_bytes())
     with pytest.raises(ValueError, match=r"is a .bed file: name it so"):
@@ -383,7 +380,7 @@ def test_a_bed_file_that_is_called_pgen(tmp_path: Path) -> None:
 # --- BCF, written here: numbers of more than one byte, and single copies
 
 
-def bcf_record(*, values: list[list[int]], dtype: str, code: int) -> bytes:
+def bcf_record(*, values, dtype, code):
     shared = struct.pack("<iiifII", 0, 9, 1, 0.0, 2 << 16, 1 << 24 | len(values))
     shared += b"\x27v1" + b"\x17A" + b"\x17C" + b"\x00"
     indiv = b"\x11\x01" + bytes([len(values[0]) << 4 | code]) + np.array(values, dtype=dtype).tobytes()
@@ -391,7 +388,7 @@ def bcf_record(*, values: list[list[int]], dtype: str, code: int) -> bytes:
 
 
 @pytest.mark.parametrize(("dtype", "code", "end"), [("<i1", 1, -127), ("<i2", 2, -32767), ("<i4", 3, -2147483647)])
-def test_numbers_of_bcf_files(tmp_path: Path, dtype: str, code: int, end: int) -> None:
+def test_numbers_of_bcf_files(tmp_path, dtype, code, end):
     columns = "\t".join(["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", "a", "b", "c", "d"])
     header = f"##contig=<ID=7>\n##FORMAT=<ID=GT,Number=1>\n{columns}\n\0".encode()
     values = [[2, 4], [4, 5], [0, 4], [4, end]]
@@ -411,7 +408,7 @@ def test_numbers_of_bcf_files(tmp_path: Path, dtype: str, code: int, end: int) -
         read_vcf(path)
 
 
-def test_directions_name_the_counted_allele(path: Path, tmp_path: Path) -> None:
+def test_directions_name_the_counted_allele(path, tmp_path):
     """A trait that rises with G, the allele that all these files count, and that .bim calls A1."""
     trait = np.nan_to_num(STUDY.values[3]) + np.random.default_rng(1).normal(0, 0.5, N_SAMPLES)
     found = interplay.select(read(path), trait, dimensions=1, missing="impute", random_state=0)
@@ -421,7 +418,7 @@ def test_directions_name_the_counted_allele(path: Path, tmp_path: Path) -> None:
     assert found.table.set_index("variable").loc["rs3", "direction"] == "y = True less likely with each A1 = G"
 
 
-def test_equilibrium_by_enumeration() -> None:
+def test_equilibrium_by_enumeration():
     """Against all ways to pair the alleles, counted by factorials."""
     from fractions import Fraction
     from math import factorial
@@ -432,7 +429,7 @@ def test_equilibrium_by_enumeration() -> None:
     for none, one, two in counts:
         n, copies = none + one + two, 2 * two + one
 
-        def ways(het: int, n: int = n, copies: int = copies) -> Fraction:
+        def ways(het, n=n, copies=copies):
             two = (copies - het) // 2
             return Fraction(2**het * factorial(n), factorial(het) * factorial(two) * factorial(n - het - two))
 
@@ -441,7 +438,7 @@ def test_equilibrium_by_enumeration() -> None:
         assert equilibrium_p(np.array([[none, one, two]]))[0] == pytest.approx(float(expected), rel=1e-9)
 
 
-def test_lists_of_people_and_variants(path: Path, tmp_path: Path) -> None:
+def test_lists_of_people_and_variants(path, tmp_path):
     (tmp_path / "people.txt").write_text("#IID\n" + "".join(f"{name}\n" for name in PEOPLE[:50]))
     table = read(path, keep=tmp_path / "people.txt", remove=PEOPLE[:10], extract=NAMES[:12], exclude=["rs3"])
     assert table.sample_names.tolist() == PEOPLE[10:50]

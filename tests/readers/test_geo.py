@@ -1,9 +1,5 @@
 """Series matrices of GEO, symbols of probes, and question texts of SPSS: shown beside the names."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +11,7 @@ from interplay.io import read_data
 HEAD = ['!Series_title\t"Trial"', '!Series_geo_accession\t"GSE1"', ""]
 
 
-def series_matrix(tmp_path: Path, *, n: int = 60) -> Path:
+def series_matrix(tmp_path, *, n=60):
     rng = np.random.default_rng(0)
     ill = np.arange(n) % 2 == 1
     samples = [f'"GSM{i}"' for i in range(n)]
@@ -33,7 +29,7 @@ def series_matrix(tmp_path: Path, *, n: int = 60) -> Path:
     return file
 
 
-def test_a_series_matrix_with_symbols(tmp_path, monkeypatch, capfd) -> None:
+def test_a_series_matrix_with_symbols(tmp_path, monkeypatch, capfd):
     file = series_matrix(tmp_path)
     X, y = read_data(file, target="state")
     assert X.names == [f"{p}_at" for p in range(6)]
@@ -57,7 +53,7 @@ def test_a_series_matrix_with_symbols(tmp_path, monkeypatch, capfd) -> None:
     assert '"label":["DDR1"' in (tmp_path / "report.html").read_text(encoding="utf-8").replace(": ", ":")
 
 
-def test_labels_beside_several_outcomes(tmp_path) -> None:
+def test_labels_beside_several_outcomes(tmp_path):
     labels = tmp_path / "labels.csv"
     labels.write_text("name,label\n2_at,DDR1\n")
     X, y = read_data(series_matrix(tmp_path), traits=["state", "age"], labels=labels)
@@ -65,7 +61,7 @@ def test_labels_beside_several_outcomes(tmp_path) -> None:
     assert X.labels == {"2_at": "DDR1"}
 
 
-def test_questions_and_missing_codes_of_spss(tmp_path) -> None:
+def test_questions_and_missing_codes_of_spss(tmp_path):
     pyreadstat = pytest.importorskip("pyreadstat")
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"q1": rng.integers(1, 5, 90).astype(float), "q2": rng.normal(size=90)})
@@ -85,7 +81,7 @@ def test_questions_and_missing_codes_of_spss(tmp_path) -> None:
     assert found.relevant == ["q2"]
 
 
-def test_what_is_said_of_samples_is_joined_by_their_accessions(tmp_path) -> None:
+def test_what_is_said_of_samples_is_joined_by_their_accessions(tmp_path):
     rows = ['!Sample_geo_accession\t"GSM2"\t"GSM1"', '!Sample_characteristics_ch1\t"state: ill"\t"state: well"']
     rows += ["!series_matrix_table_begin", '"ID_REF"\t"GSM1"\t"GSM2"', '"p1"\t1.5\t2', "!series_matrix_table_end", ""]
     file = tmp_path / "GSE1_series_matrix.txt"

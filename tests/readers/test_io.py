@@ -1,7 +1,5 @@
 """Reading tables: what is taken from each kind of file, and what is said about broken ones."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -10,7 +8,6 @@ import sys
 import threading
 import unicodedata
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,7 +22,7 @@ from interplay.show.results.result import table_bytes
 
 
 @pytest.fixture
-def frame() -> pd.DataFrame:
+def frame():
     rng = np.random.default_rng(3)
     return pd.DataFrame(
         {"a": rng.normal(size=8), "b c": range(8), "kind": list("uvwuvwuv"), "outcome": ["ill", "well"] * 4}
@@ -33,7 +30,7 @@ def frame() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "txt", "parquet", "feather", "arrow"])
-def test_every_kind_of_table_reads_the_same(tmp_path: Path, frame: pd.DataFrame, ending: str) -> None:
+def test_every_kind_of_table_reads_the_same(tmp_path, frame, ending):
     path = tmp_path / f"data.{ending}"
     if ending == "parquet":
         frame.to_parquet(path)
@@ -50,7 +47,7 @@ def test_every_kind_of_table_reads_the_same(tmp_path: Path, frame: pd.DataFrame,
     assert classes.codes.tolist() == [0, 1] * 4
 
 
-def test_row_names_are_left_out(tmp_path: Path, frame: pd.DataFrame) -> None:
+def test_row_names_are_left_out(tmp_path, frame):
     named = frame.set_index([[f"s{i}" for i in range(8)]])
     named.to_csv(tmp_path / "pandas.csv")  # R's write.csv does the same
     lines = (tmp_path / "pandas.csv").read_text().splitlines()
@@ -61,14 +58,14 @@ def test_row_names_are_left_out(tmp_path: Path, frame: pd.DataFrame) -> None:
         assert as_table(X).names == ["a", "b c", "kind"], name
 
 
-def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
+def test_numbers_are_read_to_the_last_bit(tmp_path):
     values = np.random.default_rng(0).normal(size=(500, 3))
     pd.DataFrame(values, columns=list("abc")).to_csv(tmp_path / "data.csv", index=False)
     frame = read_csv(tmp_path / "data.csv")
     np.testing.assert_array_equal(frame.to_numpy(), values)
 
 
-def test_drop_leaves_columns_out(tmp_path: Path, frame: pd.DataFrame) -> None:
+def test_drop_leaves_columns_out(tmp_path, frame):
     frame.to_csv(tmp_path / "data.csv", index=False)
     X, _ = read_data(tmp_path / "data.csv", target="outcome", drop=["b c", "kind"])
     assert list(X.columns) == ["a"]
@@ -77,7 +74,7 @@ def test_drop_leaves_columns_out(tmp_path: Path, frame: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     "text", ["a;y\n1;x\n2;z\n", "a|y\n1|x\n2|z\n", "\ufeffa,y\r\n1,x\r\n\r\n2,z", "\na,y\n1,x\n2,z\n"]
 )
-def test_dialects(tmp_path: Path, text: str) -> None:
+def test_dialects(tmp_path, text):
     (tmp_path / "data.csv").write_bytes(text.encode())
     X, y = read_data(tmp_path / "data.csv", target="y")
     assert X["a"].tolist() == [1, 2]
@@ -95,7 +92,7 @@ def test_dialects(tmp_path: Path, text: str) -> None:
         (b"a,b,a,y,b\n1,2,3,4,5\n", r"more than one column named 'a' \(columns 1, 3\) \(1 more names"),
     ],
 )
-def test_broken_text_is_described_in_one_line(tmp_path: Path, content: bytes, message: str) -> None:
+def test_broken_text_is_described_in_one_line(tmp_path, content, message):
     path = tmp_path / "data.csv"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=message) as caught:
@@ -104,7 +101,7 @@ def test_broken_text_is_described_in_one_line(tmp_path: Path, content: bytes, me
     assert "data.csv" in str(caught.value)
 
 
-def test_the_missing_target_is_named_with_what_is_near(tmp_path: Path, frame: pd.DataFrame) -> None:
+def test_the_missing_target_is_named_with_what_is_near(tmp_path, frame):
     frame.to_csv(tmp_path / "data.csv", index=False)
     with pytest.raises(ValueError, match="no column 'Outcom': did you mean 'outcome'"):
         read_data(tmp_path / "data.csv", target="Outcom")
@@ -112,14 +109,14 @@ def test_the_missing_target_is_named_with_what_is_near(tmp_path: Path, frame: pd
         read_data(tmp_path / "data.csv", target="zzzzzz")
 
 
-def test_standard_input_is_csv(monkeypatch, frame: pd.DataFrame) -> None:
+def test_standard_input_is_csv(monkeypatch, frame):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(frame.to_csv(index=False).encode())))
     X, y = read_data("-", target="outcome")
     assert X.shape == (8, 3)
     assert len(y) == 8
 
 
-def test_arrays(tmp_path: Path) -> None:
+def test_arrays(tmp_path):
     X = np.arange(24.0).reshape(6, 4)
     y = np.array(["a", "b"] * 3)
     np.save(tmp_path / "data.npy", X)
@@ -146,14 +143,14 @@ def test_arrays(tmp_path: Path) -> None:
     ("data.bed", "bed_reader", "bed-reader"),
     ("data.pgen", "pgenlib", "Pgenlib"),
 ])  # fmt: skip
-def test_a_missing_package_is_one_line_with_what_to_install(tmp_path: Path, monkeypatch, name, module, package) -> None:
+def test_a_missing_package_is_one_line_with_what_to_install(tmp_path, monkeypatch, name, module, package):
     (tmp_path / name).touch()
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf'run .* install "{package}>=[\d.]+"$'):
         read_data(tmp_path / name, target="y")
 
 
-def test_written_tables_hold_what_the_selection_found(tmp_path: Path) -> None:
+def test_written_tables_hold_what_the_selection_found(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 12))
     selection = interplay.select(X, (X[:, 2] > 0) ^ (X[:, 7] > 0), dimensions=2, random_state=0)
@@ -176,12 +173,12 @@ def test_written_tables_hold_what_the_selection_found(tmp_path: Path) -> None:
         assert (partners[2] if kind in ("csv", "tsv") else list(partners[2])) in ("x7", ["x7"])
 
 
-def test_json_has_no_infinities() -> None:
+def test_json_has_no_infinities():
     frame = pd.DataFrame({"variable": ["a"], "gain": [-np.inf], "p_value": [np.nan]})
     assert json.loads(table_bytes(frame, "json")) == [{"variable": "a", "gain": None, "p_value": None}]
 
 
-def test_tables_that_stay_in_their_files(tmp_path: Path) -> None:
+def test_tables_that_stay_in_their_files(tmp_path):
     anndata = pytest.importorskip("anndata")
     bed_reader = pytest.importorskip("bed_reader")
     rng = np.random.default_rng(1)
@@ -222,7 +219,7 @@ def test_tables_that_stay_in_their_files(tmp_path: Path) -> None:
         ("a,y\n1,0\n2,1\n".encode("utf-16-be"), "is not UTF-8 text but UTF-16: convert it"),
     ],
 )
-def test_zero_bytes_are_named(tmp_path: Path, content: bytes, message: str) -> None:
+def test_zero_bytes_are_named(tmp_path, content, message):
     (tmp_path / "data.csv").write_bytes(content)
     with pytest.raises(ValueError, match=message) as caught:
         read_data(tmp_path / "data.csv", target="y")
@@ -232,7 +229,7 @@ def test_zero_bytes_are_named(tmp_path: Path, content: bytes, message: str) -> N
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
 @pytest.mark.parametrize("name", ["pipe", "pipe.csv", "pipe.csv.gz"])
 @pytest.mark.parametrize("pack", [lambda content: content, gzip.compress])
-def test_text_from_a_pipe(tmp_path: Path, name: str, pack) -> None:
+def test_text_from_a_pipe(tmp_path, name, pack):
     os.mkfifo(tmp_path / name)
     rows = "".join(f"{i},5;{i % 2}\n" for i in range(40_000))
     thread = threading.Thread(target=lambda: (tmp_path / name).write_bytes(pack(f"a;y\n{rows}".encode())))
@@ -245,7 +242,7 @@ def test_text_from_a_pipe(tmp_path: Path, name: str, pack) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
 @pytest.mark.parametrize("name", ["pipe.parquet", "pipe.npy", "pipe.bed", "pipe.h5ad", "pipe.feather"])
-def test_only_text_comes_from_a_pipe(tmp_path: Path, name: str) -> None:
+def test_only_text_comes_from_a_pipe(tmp_path, name):
     os.mkfifo(tmp_path / name)
     with pytest.raises(ValueError, match="is a pipe or device, and only text can be read from one"):
         read_data(tmp_path / name, target="y")
@@ -257,7 +254,7 @@ def test_only_text_comes_from_a_pipe(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".xlsx", ".feather"])
 @pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
-def test_names_that_look_the_same_are_the_same(tmp_path: Path, ending: str, forms: tuple[str, str]) -> None:
+def test_names_that_look_the_same_are_the_same(tmp_path, ending, forms):
     """é is one character, or e and an accent: which one, nobody sees."""
     in_file, typed = (partial(unicodedata.normalize, form) for form in forms)
     frame = pd.DataFrame({"a": [1, 2] * 9, in_file("école"): ["x", "y"] * 9, in_file("café"): [0, 1, 1] * 6})
@@ -275,7 +272,7 @@ def test_names_that_look_the_same_are_the_same(tmp_path: Path, ending: str, form
     assert chosen.names == ["a", in_file("école"), "b"]
 
 
-def test_classes_of_all_files_are_called_the_same(tmp_path: Path) -> None:
+def test_classes_of_all_files_are_called_the_same(tmp_path):
     frame = pd.DataFrame({"a": [1.5, 2, 3] * 6, "y": [0.0, 1.0] * 9})
     frame.to_parquet(tmp_path / "a.parquet")
     frame.astype({"y": int}).to_csv(tmp_path / "a.csv", index=False)

@@ -1,9 +1,6 @@
 """REGENIE's predictions that leave out one chromosome: read, matched by sample, used as an offset."""
 
-from __future__ import annotations
-
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +11,7 @@ from interplay.genetics import read_loco
 TEXT = "FID_IID f1_a f_2_b f3_c\n1 0.25 -0.5 1\n2 0.5 -0.25 2\n23 0 0 3\n"
 
 
-def test_samples_and_chromosomes(tmp_path: Path) -> None:
+def test_samples_and_chromosomes(tmp_path):
     file = tmp_path / "step1_1.loco"
     file.write_text(TEXT)
     found = read_loco(file)
@@ -23,7 +20,7 @@ def test_samples_and_chromosomes(tmp_path: Path) -> None:
     assert read_loco(file, samples=["c", "f1_a", "b"])["2"].tolist() == [2.0, 0.5, -0.25]
 
 
-def test_gzip(tmp_path: Path) -> None:
+def test_gzip(tmp_path):
     file = tmp_path / "step1_1.loco.gz"
     file.write_bytes(gzip.compress(TEXT.encode()))
     assert read_loco(file).loc["f3_c", "X"] == 3
@@ -39,14 +36,14 @@ def test_gzip(tmp_path: Path) -> None:
     ("FID_IID f_a f_b\n1 2 NA\n", "a prediction is no number"),
     ("FID_IID f_a f_b\n1 2 nan\n", "no prediction for sample 'f_b'"),
 ])  # fmt: skip
-def test_damaged_files(tmp_path: Path, text: str, message: str) -> None:
+def test_damaged_files(tmp_path, text, message):
     file = tmp_path / "x.loco"
     file.write_text(text)
     with pytest.raises(ValueError, match=message):
         read_loco(file)
 
 
-def test_samples_that_are_not_there(tmp_path: Path) -> None:
+def test_samples_that_are_not_there(tmp_path):
     file = tmp_path / "x.loco"
     file.write_text("FID_IID f1_a f2_a f3_c\n1 1 2 3\n")
     with pytest.raises(ValueError, match="'d' has no predictions"):
@@ -55,7 +52,7 @@ def test_samples_that_are_not_there(tmp_path: Path) -> None:
         read_loco(file, samples=["a"])
 
 
-def test_it_is_an_offset(tmp_path: Path) -> None:
+def test_it_is_an_offset(tmp_path):
     rng = np.random.default_rng(3)
     n = 300
     X = rng.integers(0, 3, size=(n, 6))

@@ -1,11 +1,8 @@
 """Numbers with junk among them: markers of missing values, percent signs, dates, slips; in files and in dataframes."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import interplay
-from hostile.commands import Done, run_command
+from hostile.commands import run_command
 from interplay.data.study.number_texts import doubt_about_labels, stands_for_missing
 from interplay.data.study.table import as_table
 from interplay.io import read_data
@@ -47,16 +44,16 @@ MARKERS = [
 ]
 
 
-def table(values: list[Any], **others: list[Any]) -> str:
+def table(values, **others):
     columns = {"a": values, "b": [i % 7 for i in range(len(values))], **others}
     return pd.DataFrame(columns).to_csv(index=False)
 
 
-def numbers(n: int = N) -> np.ndarray:
+def numbers(n=N):
     return np.round(np.random.default_rng(0).normal(size=n), 3)
 
 
-def read(folder: Path, text: str, **options: Any) -> tuple[pd.DataFrame, list[str]]:
+def read(folder, text, **options):
     """Return the frame, and what was said about it."""
     (folder / "data.csv").write_text(text)
     with warnings.catch_warnings(record=True) as caught:
@@ -65,7 +62,7 @@ def read(folder: Path, text: str, **options: Any) -> tuple[pd.DataFrame, list[st
     return frame, [str(warning.message) for warning in caught]
 
 
-def run(*arguments: object) -> Done:
+def run(*arguments):
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         return run_command(*arguments)
@@ -73,7 +70,7 @@ def run(*arguments: object) -> Done:
 
 @pytest.mark.parametrize("marker", MARKERS)
 @pytest.mark.parametrize("share", [0.01, 0.08, 0.6])
-def test_a_marker_among_numbers_is_a_missing_value(tmp_path: Path, marker: str, share: float) -> None:
+def test_a_marker_among_numbers_is_a_missing_value(tmp_path, marker, share):
     values = numbers()
     missing = np.random.default_rng(1).random(N) < share
     missing[5] = True
@@ -87,7 +84,7 @@ def test_a_marker_among_numbers_is_a_missing_value(tmp_path: Path, marker: str, 
         assert re.search(rf" in line {first}\)", said[0])
 
 
-def test_markers_among_labels(tmp_path: Path) -> None:
+def test_markers_among_labels(tmp_path):
     kinds = ["red", "green", "?", "blue", " "] * 6
     strand = ["+", "-", "+"] * 10
     allele = ["A", "C", "-"] * 10
@@ -106,13 +103,13 @@ def test_markers_among_labels(tmp_path: Path) -> None:
     assert not said
 
 
-def test_space_around_labels_is_none_of_them(tmp_path: Path) -> None:
+def test_space_around_labels_is_none_of_them(tmp_path):
     frame, said = read(tmp_path, table([1, 2, 3, 4], kind=["u", " u", "v ", "v"]))
     assert frame["kind"].tolist() == ["u", "u", "v", "v"]
     assert not said
 
 
-def test_na_values_are_numbers_and_texts(tmp_path: Path) -> None:
+def test_na_values_are_numbers_and_texts(tmp_path):
     values = [-999.0, 1.5, 2.5, 3.5, -999.0, 4.5] * 4
     frame, said = read(tmp_path, table(values, kind=["n.d.", "x", "y"] * 8), na_values=["-999", "n.d."])
     assert frame["a"].isna().sum() == 8
@@ -147,13 +144,13 @@ def test_na_values_are_numbers_and_texts(tmp_path: Path) -> None:
         (["01MAR2020", "02JAN1970"], [18322, 1], "read as numbers: column 'a' (dates, as days)"),
     ],
 )  # fmt: skip
-def test_what_is_read_as_numbers(tmp_path: Path, texts: list[str], expected: list[float], said: str | None) -> None:
+def test_what_is_read_as_numbers(tmp_path, texts, expected, said):
     frame, found = read(tmp_path, table(texts))
     np.testing.assert_array_equal(frame["a"].astype(float), expected)
     assert found[-1:] == ([] if said is None else [said])
 
 
-def test_none_may_be_a_label(tmp_path: Path) -> None:
+def test_none_may_be_a_label(tmp_path):
     bags = ["None", "Driver only", "Driver & Passenger"] * 5
     frame, found = read(tmp_path, table(bags))
     assert frame["a"].tolist() == bags
@@ -167,7 +164,7 @@ def test_none_may_be_a_label(tmp_path: Path) -> None:
     assert frame["a"].isna().tolist() == [False, True, False, False]
 
 
-def test_labels_that_end_in_the_same_sign_are_not_in_doubt(tmp_path: Path) -> None:
+def test_labels_that_end_in_the_same_sign_are_not_in_doubt(tmp_path):
     texts = ["0%", "1-10%", "11-49%"] * 5
     frame, found = read(tmp_path, table(texts))
     assert frame["a"].tolist() == texts
@@ -189,7 +186,7 @@ def test_labels_that_end_in_the_same_sign_are_not_in_doubt(tmp_path: Path) -> No
         ),
     ],
 )
-def test_what_is_not_read_is_named(tmp_path: Path, texts: list[str], said: str) -> None:
+def test_what_is_not_read_is_named(tmp_path, texts, said):
     frame, found = read(tmp_path, table(texts))
     assert frame["a"].tolist() == texts
     assert len(found) == 1
@@ -201,7 +198,7 @@ def test_what_is_not_read_is_named(tmp_path: Path, texts: list[str], said: str) 
         interplay.max_information_gain(frame[["a"]], frame["b"], dimensions=1)
 
 
-def test_many_columns_are_told_in_a_few_lines(tmp_path: Path) -> None:
+def test_many_columns_are_told_in_a_few_lines(tmp_path):
     columns = {f"c{v}": ["bad", *map(str, range(29))] for v in range(50)}
     _, said = read(tmp_path, table(["?", *range(29)], **columns))
     assert len(said) == 7
@@ -209,7 +206,7 @@ def test_many_columns_are_told_in_a_few_lines(tmp_path: Path) -> None:
     assert said[-1].endswith(" and 40 more")
 
 
-def test_dates() -> None:
+def test_dates():
     assert read_dates(["2020-02-30"]) is None
     assert read_dates(["1970-01-01T06:00:00Z", "1970-01-01 06:00:00+06:00"]) == [0.25, 0.0]
     assert read_dates(["1 January 1970", "3 Mar 1970"]) == [0, 61]
@@ -223,7 +220,7 @@ def test_dates() -> None:
         assert read_dates(days.strftime(form).tolist()) == expected
 
 
-def test_lines_are_counted_as_the_file_does(tmp_path: Path) -> None:
+def test_lines_are_counted_as_the_file_does(tmp_path):
     for text, lines in (
         ("a,y\n1,x\n2,x\n", [2, 3]),
         ("\n\na,y\n1,x\n\n\n2,x", [4, 7]),
@@ -237,7 +234,7 @@ def test_lines_are_counted_as_the_file_does(tmp_path: Path) -> None:
         assert frame.index.name == "line"
 
 
-def test_a_missing_value_is_placed(tmp_path: Path) -> None:
+def test_a_missing_value_is_placed(tmp_path):
     values = [f"{x}" for x in numbers()]
     values[40] = values[50] = "?"
     (tmp_path / "data.csv").write_text("\n" + table(values, y=[0, 1] * (N // 2)))
@@ -254,7 +251,7 @@ def test_a_missing_value_is_placed(tmp_path: Path) -> None:
         interplay.select(frame, [0, 1] * 10, missing="error")
 
 
-def test_a_missing_stratum_is_placed(tmp_path: Path) -> None:
+def test_a_missing_stratum_is_placed(tmp_path):
     batch = ["u", "v"] * (N // 2)
     batch[3] = ""
     (tmp_path / "data.csv").write_text(table(list(numbers()), batch=batch, y=[0, 1] * (N // 2)))
@@ -263,7 +260,7 @@ def test_a_missing_stratum_is_placed(tmp_path: Path) -> None:
         interplay.select(X, y, strata="batch")
 
 
-def test_a_missing_target(tmp_path: Path) -> None:
+def test_a_missing_target(tmp_path):
     y: list[Any] = ["ill", "well"] * (N // 2)
     y[7] = y[9] = "?"
     frame = pd.DataFrame({"a": numbers(), "b": numbers()[::-1], "y": y})
@@ -296,7 +293,7 @@ def test_a_missing_target(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["csv", "feather", "parquet", "npz"])
-def test_results_say_how_many_samples_were_left_out(tmp_path: Path, ending: str) -> None:
+def test_results_say_how_many_samples_were_left_out(tmp_path, ending):
     y = np.where(np.roll(numbers(), 3) > 0, 1.0, 0.0)
     y[[7, 9, 30]] = np.nan
     path = tmp_path / f"data.{ending}"
@@ -326,14 +323,14 @@ def test_results_say_how_many_samples_were_left_out(tmp_path: Path, ending: str)
     assert "117 samples (3 left out)" in (tmp_path / "pairs.html").read_text()
 
 
-def test_nothing_is_said_of_samples_where_none_was_left_out() -> None:
+def test_nothing_is_said_of_samples_where_none_was_left_out():
     X = np.random.default_rng(0).normal(size=(60, 3))
     result = interplay.select(X, X[:, 0] > 0, dimensions=1, random_state=0)
     assert result.provenance["samples_left_out"] == 0
     assert "left out" not in result.summary() + methods_paragraph(result)
 
 
-def test_on_the_command_line(tmp_path: Path) -> None:
+def test_on_the_command_line(tmp_path):
     values = [f"{x}" for x in numbers()]
     values[40] = "n.d."
     y = (numbers() > 0).astype(int).tolist()
@@ -351,7 +348,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_dataframes_are_not_taken_silently(library: Any) -> None:
+def test_dataframes_are_not_taken_silently(library):
     texts = [f"{x}" for x in numbers()]
     texts[3] = texts[9] = "?"
     y = [0, 1] * (N // 2)
@@ -367,7 +364,7 @@ def test_dataframes_are_not_taken_silently(library: Any) -> None:
     interplay.max_information_gain(library(kinds), y)
 
 
-def test_what_the_user_calls_categorical_is_labels() -> None:
+def test_what_the_user_calls_categorical_is_labels():
     texts = [f"{x}" for x in range(40)]
     y = [0, 1] * 20
     for frame in (
@@ -377,7 +374,7 @@ def test_what_the_user_calls_categorical_is_labels() -> None:
         interplay.max_information_gain(frame, y)
 
 
-def test_odd_classes_are_named() -> None:
+def test_odd_classes_are_named():
     X = numbers().reshape(-1, 2)
     y = ["ill", "well", "?"] * 20
     with pytest.warns(UserWarning, match=r"^y has a class '\?', which usually stands for a missing value"):
@@ -389,7 +386,7 @@ def test_odd_classes_are_named() -> None:
     interplay.max_information_gain(X, ["1", "2", "3", "4", "5"] * 12)
 
 
-def test_doubts() -> None:
+def test_doubts():
     assert doubt_about_labels({}) is None
     assert doubt_about_labels({str(i): 1 for i in range(1000)}) is None  # refused for its levels, with a reason
     assert doubt_about_labels({"a": 3, "1": 3}) is None
@@ -397,7 +394,7 @@ def test_doubts() -> None:
     assert not stands_for_missing("none", among_numbers=False)
 
 
-def test_rare_classes_are_left_out(tmp_path: Path) -> None:
+def test_rare_classes_are_left_out(tmp_path):
     subtypes = ["ALL1/AF4"] * 10 + ["BCR/ABL"] * 30 + ["NUP-98"] + ["?"] * 2
     (tmp_path / "data.csv").write_text(table(np.arange(43).tolist(), y=subtypes))
     with pytest.warns(UserWarning, match="left out|read as missing") as caught:

@@ -1,13 +1,11 @@
 """Every row of the page on messy files: nothing is silent, and what came of it is what the page says."""
 
-from __future__ import annotations
-
 import functools
 import sys
 
 import pytest
 
-from hostile.messy_files import MESSY, Messy, came_of
+from hostile.messy_files import MESSY, came_of
 from hostile.page import MESSY_PAGE
 
 FILES = [pytest.param(messy, id=f"{title}: {messy.what}") for title, files in MESSY.items() for messy in files]
@@ -17,12 +15,12 @@ THEIRS = ("can be read: ",)
 
 
 @functools.cache
-def page() -> str:
+def page():
     return MESSY_PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("messy", FILES)
-def test_no_file_is_silent(messy: Messy) -> None:
+def test_no_file_is_silent(messy):
     came = came_of(messy)
     assert not came.is_silent
     if came.is_same:
@@ -32,7 +30,7 @@ def test_no_file_is_silent(messy: Messy) -> None:
         assert row in page(), "the page is out of date: run `python -m hostile.page` in tests"
 
 
-def test_the_page_has_all_of_them() -> None:
+def test_the_page_has_all_of_them():
     rows = [line for line in page().splitlines() if line.startswith("| ")]
     assert len(rows) == len(FILES) + 2 * len(MESSY)
     assert len(FILES) >= 40

@@ -1,9 +1,5 @@
 """A cross in a csv file of R/qtl: rows of chromosomes and positions under the header are no samples."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,13 +9,13 @@ from interplay.io import read_data
 HEADER = ["bp,sex,id,D1M1,D1M2,D2M1", ",,,1,1,2", ",,,10.5,20,5"]
 
 
-def written(tmp_path: Path, *rows: str) -> Path:
+def written(tmp_path, *rows):
     file = tmp_path / "cross.csv"
     file.write_text("\n".join([*HEADER, *rows]) + "\n")
     return file
 
 
-def test_a_cross(tmp_path: Path) -> None:
+def test_a_cross(tmp_path):
     file = written(tmp_path, "101.5,f,m1,A,H,B", "-,m,m2,-,B,H", "98,f,m3,C,D,NA")
     with pytest.warns(UserWarning, match="1 of 3 values is missing"):
         X, y = read_data(file, target="bp", missing_target="drop")
@@ -30,7 +26,7 @@ def test_a_cross(tmp_path: Path) -> None:
     assert list(X.sample_columns["sex"]) == ["f", "f"]
 
 
-def test_it_is_searched_with_its_positions(tmp_path: Path) -> None:
+def test_it_is_searched_with_its_positions(tmp_path):
     rng = np.random.default_rng(0)
     rows = [f"{rng.normal():.3f},{i % 2},m{i}," + ",".join(rng.choice(list("AHB-"), 3)) for i in range(80)]
     X, y = read_data(written(tmp_path, *rows), target="bp")
@@ -39,6 +35,6 @@ def test_it_is_searched_with_its_positions(tmp_path: Path) -> None:
     assert found.n_tests == 2
 
 
-def test_other_genotypes_are_refused(tmp_path: Path) -> None:
+def test_other_genotypes_are_refused(tmp_path):
     with pytest.raises(ValueError, match="the genotype 'X' is none of A, H, B, C, D, - and NA"):
         read_data(written(tmp_path, "1,f,m1,A,X,B", "2,f,m2,A,A,B"), target="bp")

@@ -1,9 +1,5 @@
 """Samples of two files are matched by FID_IID, IID or both; a name of two people is refused."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from interplay.io import read_data
@@ -22,17 +18,17 @@ from interplay.readers.sample_names import SampleNames, matched_places
         (SampleNames(["x", "y"]), SampleNames(["a", "b"]), [-1, -1]),
     ],
 )
-def test_ways_to_match(wanted: SampleNames, known: SampleNames, places: list[int]) -> None:
+def test_ways_to_match(wanted, known, places):
     assert matched_places(wanted, known, "other.fam").tolist() == places
 
 
-def test_a_name_of_two_people() -> None:
+def test_a_name_of_two_people():
     with pytest.raises(ValueError, match="'a' is the name of more than one person: name people by family"):
         matched_places(SampleNames(["a", "b"]), SampleNames(["f1_a", "f2_a", "f2_b"]), "other.fam")
 
 
 @pytest.mark.parametrize("other", ["fam", "psam", "sample", "txt", "csv"])
-def test_outcomes_beside_a_vcf_file_of_plink(tmp_path: Path, other: str) -> None:
+def test_outcomes_beside_a_vcf_file_of_plink(tmp_path, other):
     names = "#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT F_1_P_1 F_1_P_2 F_2_P_3 F_3_P_4"
     row = "1 10 rs1 A G . . . GT 0/0 0/1 1/1 0/1"
     lines = ["##fileformat=VCFv4.3", names.replace(" ", "\t"), row.replace(" ", "\t"), ""]

@@ -1,7 +1,5 @@
 """Spreadsheets, files of SPSS, Stata and SAS, zip files, tables with genes in rows, outcomes in a second file."""
 
-from __future__ import annotations
-
 import builtins
 import datetime
 import gzip
@@ -9,7 +7,6 @@ import re
 import warnings
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import anndata
 import numpy as np
@@ -36,14 +33,14 @@ FRAME = pd.DataFrame(
 )
 
 
-def said(call: Any) -> tuple[Any, list[str]]:
+def said(call):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = call()
     return found, [str(warning.message) for warning in caught]
 
 
-def assert_reads_as(path: Path, expected: pd.DataFrame = FRAME, **options: Any) -> None:
+def assert_reads_as(path, expected=FRAME, **options):
     X, y = read_data(path, target="outcome", **options)
     table, wanted = as_table(X), as_table(expected.drop(columns="outcome"))
     assert table.names == wanted.names
@@ -52,12 +49,12 @@ def assert_reads_as(path: Path, expected: pd.DataFrame = FRAME, **options: Any) 
 
 
 @pytest.fixture
-def sheet(tmp_path: Path) -> Path:
+def sheet(tmp_path):
     FRAME.to_excel(tmp_path / "data.xlsx", index=False)
     return tmp_path / "data.xlsx"
 
 
-def write_rows(path: Path, *rows: list[Any], **sheets: list[list[Any]]) -> Path:
+def write_rows(path, *rows, **sheets):
     book = openpyxl.Workbook()
     for row in rows:
         book.active.append(row)
@@ -70,18 +67,18 @@ def write_rows(path: Path, *rows: list[Any], **sheets: list[list[Any]]) -> Path:
 
 
 class TestSpreadsheets:
-    def test_the_same_table(self, sheet: Path) -> None:
+    def test_the_same_table(self, sheet):
         assert_reads_as(sheet)
 
-    def test_row_names_are_left_out(self, tmp_path: Path) -> None:
+    def test_row_names_are_left_out(self, tmp_path):
         FRAME.to_excel(tmp_path / "named.xlsx")
         assert_reads_as(tmp_path / "named.xlsx")
 
-    def test_a_table_that_starts_further_down(self, tmp_path: Path) -> None:
+    def test_a_table_that_starts_further_down(self, tmp_path):
         FRAME.to_excel(tmp_path / "data.xlsx", index=False, startrow=3, startcol=2)
         assert_reads_as(tmp_path / "data.xlsx")
 
-    def test_sheets(self, tmp_path: Path) -> None:
+    def test_sheets(self, tmp_path):
         path = write_rows(tmp_path / "a.xlsx", ["a", "y"], [1, "x"], [2, "z"], second=[["b", "y"], [3, "x"], [4, "z"]])
         (X, _), words = said(lambda: read_data(path, target="y"))
         assert X["a"].tolist() == [1, 2]
@@ -89,7 +86,7 @@ class TestSpreadsheets:
         X, _ = read_data(path, target="y", sheet="second")
         assert X["b"].tolist() == [3, 4]
 
-    def test_cells_of_every_kind(self, tmp_path: Path) -> None:
+    def test_cells_of_every_kind(self, tmp_path):
         day = datetime.date(1970, 1, 2)
         path = write_rows(
             tmp_path / "a.xlsx",
@@ -112,12 +109,12 @@ class TestSpreadsheets:
         assert any("column 'when' (dates, as days)" in word for word in words)
         assert any("column 'mixed' is taken as labels because of 'no' in row 4" in word for word in words)
 
-    def test_na_values(self, tmp_path: Path) -> None:
+    def test_na_values(self, tmp_path):
         path = write_rows(tmp_path / "a.xlsx", ["a", "b", "y"], [1, "u", 0], [-9, "n.d.", 1], [3, "v", 1])
         X, _ = read_data(path, target="y", na_values=["-9", "n.d."])
         assert X.isna().sum().tolist() == [1, 1]
 
-    def test_genes_in_rows(self, tmp_path: Path) -> None:
+    def test_genes_in_rows(self, tmp_path):
         path = write_rows(
             tmp_path / "a.xlsx", ["gene", "s1", "s2", "s3"], ["g", 1, 2, 3], ["k", "u", "v", "u"], ["y", 0, 1, 1]
         )
@@ -135,11 +132,11 @@ class TestSpreadsheets:
             ([["Table 1", None, None], ["a", "b", "y"], [1, 2, 3]], r"header in row 1\) has no name for column 2"),
         ],
     )
-    def test_what_is_wrong_is_said(self, tmp_path: Path, rows: list[list[Any]], message: str) -> None:
+    def test_what_is_wrong_is_said(self, tmp_path, rows, message):
         with pytest.raises(ValueError, match=message):
             read_data(write_rows(tmp_path / "a.xlsx", *rows), target="y")
 
-    def test_a_web_page(self, tmp_path: Path) -> None:
+    def test_a_web_page(self, tmp_path):
         (tmp_path / "page.xls").write_text("<html><table></table></html>")
         with pytest.raises(ValueError, match=r"page.xls' is a web page or XML, not a spreadsheet"):
             read_data(tmp_path / "page.xls", target="outcome")
@@ -156,7 +153,7 @@ class TestStatistical:
             (".xpt", pyreadstat.write_xport),
         ],
     )
-    def test_the_same_table(self, tmp_path: Path, ending: str, write: Any) -> None:
+    def test_the_same_table(self, tmp_path, ending, write):
         frame = FRAME.rename(columns=str.upper) if ending == ".por" else FRAME
         write(frame, str(tmp_path / f"data{ending}"))
         X, y = read_data(tmp_path / f"data{ending}", target="OUTCOME" if ending == ".por" else "outcome")
@@ -164,7 +161,7 @@ class TestStatistical:
         np.testing.assert_allclose(table.block(0, 3), expected.block(0, 3), rtol=1e-12)
         assert list(y) == FRAME["outcome"].tolist()
 
-    def test_sas(self, tmp_path: Path) -> None:
+    def test_sas(self, tmp_path):
         """Of R's package haven (MIT licence): Fisher's irises, written by SAS."""
         content = gzip.decompress((Path(__file__).parents[1] / "data" / "iris.sas7bdat.gz").read_bytes())
         (tmp_path / "iris.sas7bdat").write_bytes(content)
@@ -175,7 +172,7 @@ class TestStatistical:
         np.testing.assert_array_equal(X.to_numpy(), by_pandas.to_numpy())
 
     @pytest.mark.filterwarnings("ignore:column 'grade' of X determines y completely")
-    def test_value_labels_are_levels_in_the_order_of_the_codes(self, tmp_path: Path) -> None:
+    def test_value_labels_are_levels_in_the_order_of_the_codes(self, tmp_path):
         frame = pd.DataFrame({"grade": [3, 1, 2, 1] * 5, "twice": [1, 2, 3, 3] * 5, "y": [1, 2] * 10})
         labels = {
             "grade": {1: "low", 2: "middle", 3: "high"},
@@ -190,7 +187,7 @@ class TestStatistical:
             assert X["twice"].cat.categories.tolist() == ["same (1)", "same (2)", "other (3)"]
             assert interplay.select(X, y, random_state=0).runs[0].class_labels == ["well", "ill"]
 
-    def test_numbers_of_which_some_have_labels_stay_numbers(self, tmp_path: Path) -> None:
+    def test_numbers_of_which_some_have_labels_stay_numbers(self, tmp_path):
         frame = pd.DataFrame({"age": [30.0, 41, 99, 52] * 5, "y": [0.0, 1] * 10})
         pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), variable_value_labels={"age": {99: "refused"}})
         (X, _), words = said(lambda: read_data(tmp_path / "a.sav", target="y"))
@@ -207,7 +204,7 @@ class TestStatistical:
         X, _ = read_data(tmp_path / "b.sav", target="y")  # what SPSS calls missing
         assert X["age"].isna().sum() == 5
 
-    def test_dates_and_empty_texts(self, tmp_path: Path) -> None:
+    def test_dates_and_empty_texts(self, tmp_path):
         frame = pd.DataFrame(
             {"when": [datetime.date(1970, 1, 3)] * 4, "name": ["a", "", "b", "a"], "y": [0.0, 1, 0, 1]}
         )
@@ -219,7 +216,7 @@ class TestStatistical:
         assert "'when' (dates, as days)" in words[1]
 
     @pytest.mark.parametrize("version", [5, 8])
-    def test_a_transport_file_without_its_end_is_refused(self, tmp_path: Path, version: int) -> None:
+    def test_a_transport_file_without_its_end_is_refused(self, tmp_path, version):
         """Unless it ends between two rows and two records: of version 5, nothing then tells how many there were."""
         whole = tmp_path / "whole.xpt"
         pyreadstat.write_xport(FRAME, str(whole), file_format_version=version)
@@ -230,7 +227,7 @@ class TestStatistical:
             with pytest.raises(ValueError, match=r"cut.xpt' ends in the middle of its rows: get the whole file"):
                 read_data(cut, target="outcome")
 
-    def test_other_files(self, tmp_path: Path) -> None:
+    def test_other_files(self, tmp_path):
         for ending in (".sav", ".dta", ".sas7bdat", ".xpt", ".por"):
             (tmp_path / f"text{ending}").write_text("a,y\n1,2\n")
             with pytest.raises(ValueError, match=rf"text\{ending}' is not a \{ending} file that can be read"):
@@ -238,10 +235,10 @@ class TestStatistical:
 
 
 @pytest.mark.parametrize(("package", "name"), [("python_calamine", "a.xlsx"), ("pyreadstat", "a.sav")])
-def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, name: str) -> None:
+def test_a_missing_package_is_named(tmp_path, monkeypatch, package, name):
     real = builtins.__import__
 
-    def without(module: str, *rest: Any) -> Any:
+    def without(module, *rest):
         if module.partition(".")[0] == package:
             raise ImportError
         return real(module, *rest)
@@ -253,24 +250,24 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 class TestZip:
-    def zipped(self, folder: Path, **files: bytes) -> Path:
+    def zipped(self, folder, **files):
         with zipfile.ZipFile(folder / "data.zip", "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in files.items():
                 archive.writestr(name, content)
         return folder / "data.zip"
 
-    def test_one_table(self, tmp_path: Path, sheet: Path) -> None:
+    def test_one_table(self, tmp_path, sheet):
         csv = FRAME.to_csv(index=False).encode()
         assert_reads_as(self.zipped(tmp_path, **{"study/table.csv": csv, "__MACOSX/._table.csv": b"x", "study/": b""}))
         assert_reads_as(self.zipped(tmp_path, **{"data.xlsx": sheet.read_bytes()}))
 
-    def test_a_bomb_is_not_unpacked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_bomb_is_not_unpacked(self, tmp_path, monkeypatch):
         bomb = self.zipped(tmp_path, **{"a.csv": b"a,y\n" + b"1,0\n" * 2**19})
         monkeypatch.setattr("interplay.readers.data_file._MAX_BYTES", 1 << 16)
         with pytest.raises(ValueError, match=r"data\.zip' unpacks to 2 MiB, more than 100 times its size"):
             read_data(bomb, target="y")
 
-    def test_what_is_wrong_is_said(self, tmp_path: Path) -> None:
+    def test_what_is_wrong_is_said(self, tmp_path):
         csv = FRAME.to_csv(index=False).encode()
         for files, message in (
             (
@@ -295,7 +292,7 @@ PRESENCE = (np.random.default_rng(2).random((len(GENES), len(GENOMES))) < 0.5).a
 TRAIT = PRESENCE[1] ^ PRESENCE[3]
 
 
-def roary(folder: Path) -> Path:
+def roary(folder):
     """Write gene_presence_absence.csv as Roary does."""
     columns = [
         "Gene",
@@ -316,14 +313,14 @@ def roary(folder: Path) -> Path:
     return folder / "gene_presence_absence.csv"
 
 
-def rtab(folder: Path) -> Path:
+def rtab(folder):
     lines = ["\t".join(["Gene", *GENOMES])]
     lines += ["\t".join([gene, *map(str, row)]) for gene, row in zip(GENES, PRESENCE, strict=True)]
     (folder / "gene_presence_absence.Rtab").write_text("\n".join(lines) + "\n")
     return folder / "gene_presence_absence.Rtab"
 
 
-def traits(folder: Path, order: Any = slice(None), **others: list[Any]) -> Path:
+def traits(folder, order=slice(None), **others):
     """Write traits as Scoary wants them: the first column has no name."""
     frame = pd.DataFrame({"resistant": TRAIT, **others}, index=GENOMES)
     frame[order].to_csv(folder / "traits.csv")
@@ -332,7 +329,7 @@ def traits(folder: Path, order: Any = slice(None), **others: list[Any]) -> Path:
 
 class TestGenesInRows:
     @pytest.mark.parametrize("write", [roary, rtab])
-    def test_genes_and_traits(self, tmp_path: Path, write: Any) -> None:
+    def test_genes_and_traits(self, tmp_path, write):
         X, y = read_data(write(tmp_path), transpose=True, target_file=traits(tmp_path, slice(None, None, -1)))
         table = as_table(X)
         assert table.names == GENES
@@ -340,13 +337,13 @@ class TestGenesInRows:
         assert list(y) == TRAIT.tolist()
         assert sorted(interplay.select(X, y, random_state=0).relevant) == ["blaZ", "tetM"]
 
-    def test_roary_without_transpose_is_pointed_at(self, tmp_path: Path) -> None:
+    def test_roary_without_transpose_is_pointed_at(self, tmp_path):
         with pytest.raises(
             ValueError, match="is a table of Roary or Panaroo, with a gene in each row: use transpose=True"
         ):
             read_data(roary(tmp_path), target="resistant")
 
-    def test_panaroo(self, tmp_path: Path) -> None:
+    def test_panaroo(self, tmp_path):
         lines = ["Gene,Non-unique Gene name,Annotation,s1,s2,s3", "a,,x,t1,,t3", "b,,x,,t2;t3,t4", "y,,,t,,"]
         (tmp_path / "genes.csv").write_text("\n".join(lines))
         X, y = read_data(tmp_path / "genes.csv", transpose=True, target="y")
@@ -354,7 +351,7 @@ class TestGenesInRows:
         assert X["b"].tolist() == [0, 1, 1]
         assert list(y) == [1, 0, 0]
 
-    def test_columns_of_every_kind(self, tmp_path: Path) -> None:
+    def test_columns_of_every_kind(self, tmp_path):
         lines = ["\ts1\ts2\ts3\ts4", "x\t1,5\t2\t3,5\t4", "n\t1\t2\t?\t4", "k\tu\tv\tu\tv", "y\t0\t1\t0\t1"]
         for first in (lines[0], lines[0][1:]):  # with a place for the name of the first column, and as R writes it
             (tmp_path / "a.tsv").write_text("\n".join([first, *lines[1:]]))
@@ -365,7 +362,7 @@ class TestGenesInRows:
             assert y.tolist() == [0, 1, 0, 1]
             assert words == ["read as missing values: '?' in column 'n' (1 value, in sample s3)"]
 
-    def test_a_wide_table_is_read_in_time(self, tmp_path: Path) -> None:
+    def test_a_wide_table_is_read_in_time(self, tmp_path):
         rows = [f"v{v}," + ",".join("abc"[(i * v) % 3] for i in range(20)) for v in range(2000)]
         (tmp_path / "a.csv").write_text("\n".join(["gene," + ",".join(f"s{i}" for i in range(20)), *rows]))
         X, _ = read_data(tmp_path / "a.csv", target="v7", transpose=True)
@@ -381,14 +378,14 @@ class TestGenesInRows:
             (["gene", "a", "b"], "no columns of samples"),
         ],
     )
-    def test_what_is_wrong_is_said(self, tmp_path: Path, lines: list[str], message: str) -> None:
+    def test_what_is_wrong_is_said(self, tmp_path, lines, message):
         (tmp_path / "a.csv").write_text("\n".join(lines))
         with pytest.raises(ValueError, match=message):
             read_data(tmp_path / "a.csv", target="y", transpose=True)
 
 
 class TestTargetFile:
-    def test_samples_are_joined_by_name(self, tmp_path: Path) -> None:
+    def test_samples_are_joined_by_name(self, tmp_path):
         ids = [f"p{i}" for i in range(N)]
         FRAME.drop(columns="outcome").assign(id=ids).to_csv(tmp_path / "data.csv", index=False)
         order = np.random.default_rng(0).permutation(N)[: N - 5]
@@ -412,7 +409,7 @@ class TestTargetFile:
         assert table.samples_left_out == 5
         interplay.select(X, y, strata="batch", random_state=0)
 
-    def test_a_missing_trait(self, tmp_path: Path) -> None:
+    def test_a_missing_trait(self, tmp_path):
         frame = pd.DataFrame({"resistant": [None, *TRAIT[1:]]}, index=GENOMES)
         frame.to_csv(tmp_path / "traits.csv", na_rep=".")
         options = {"transpose": True, "target_file": tmp_path / "traits.csv"}
@@ -426,28 +423,28 @@ class TestTargetFile:
         assert as_table(X).samples_left_out == 1
         assert words[-1].endswith("this sample is left out")
 
-    def test_a_bed_file(self, tmp_path: Path) -> None:
+    def test_a_bed_file(self, tmp_path):
         genotypes = np.random.default_rng(0).integers(0, 3, size=(40, 6))
         to_bed(tmp_path / "s.bed", genotypes.astype("int8"), properties={"iid": GENOMES})
         X, y = read_data(tmp_path / "s.bed", target_file=traits(tmp_path, slice(None, None, -1)))
         np.testing.assert_array_equal(as_table(X).block(0, 6).T, genotypes)
         assert list(y) == TRAIT.tolist()
 
-    def test_an_h5ad_file(self, tmp_path: Path) -> None:
+    def test_an_h5ad_file(self, tmp_path):
         obs = pd.DataFrame(index=GENOMES)
         anndata.AnnData(PRESENCE.T.astype(np.float32), obs=obs).write_h5ad(tmp_path / "s.h5ad")
         X, y = read_data(tmp_path / "s.h5ad", target_file=traits(tmp_path, slice(None, None, -1)))
         np.testing.assert_array_equal(as_table(X).block(0, len(GENES)), PRESENCE)
         assert list(y) == TRAIT.tolist()
 
-    def test_results_do_not_replace_the_traits(self, tmp_path: Path) -> None:
+    def test_results_do_not_replace_the_traits(self, tmp_path):
         done = run_command(
             "run", rtab(tmp_path), "--transpose", "--target-file", traits(tmp_path), "--out", tmp_path / "traits.csv"
         )
         assert done.code == 2
         assert "is also used for something else" in done.err
 
-    def test_a_parquet_file(self, tmp_path: Path) -> None:
+    def test_a_parquet_file(self, tmp_path):
         pd.DataFrame(PRESENCE.T, columns=GENES).assign(id=GENOMES).to_parquet(tmp_path / "a.parquet")
         with pytest.raises(ValueError, match="sample_id is needed"):
             read_data(tmp_path / "a.parquet", target_file=traits(tmp_path))
@@ -455,7 +452,7 @@ class TestTargetFile:
         np.testing.assert_array_equal(as_table(X).block(0, 5), PRESENCE)
         assert list(y) == TRAIT.tolist()
 
-    def test_what_is_wrong_is_said(self, tmp_path: Path) -> None:
+    def test_what_is_wrong_is_said(self, tmp_path):
         genes, other = rtab(tmp_path), traits(tmp_path, mic=[1, 2] * 20)
         with pytest.raises(
             ValueError, match="target is needed: name the column with the outcome, one of 'resistant', 'mic'"
@@ -472,7 +469,7 @@ class TestTargetFile:
         with pytest.raises(ValueError, match=r"target_file cannot be used with \.npy files"):
             read_data(tmp_path / "a.npy", target="0", target_file=other)
 
-    def test_on_the_command_line(self, tmp_path: Path) -> None:
+    def test_on_the_command_line(self, tmp_path):
         genes, other = rtab(tmp_path), traits(tmp_path)
         options = ["run", genes, "--transpose", "--target-file", other, "--seed", "1", "--format", "csv"]
         done = run_command(*options, "--write-config", tmp_path / "run.toml")

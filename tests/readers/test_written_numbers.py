@@ -1,14 +1,9 @@
 """Numbers in text files: decimal commas and points, and what sets off thousands, judged by whole columns."""
 
-from __future__ import annotations
-
 import random
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +14,7 @@ from interplay.io import read_data
 from interplay.readers.csv_table import read_csv
 
 
-def read(folder: Path, columns: dict[str, list[str]], separator: str = "\t", **options: Any) -> pd.DataFrame:
+def read(folder, columns, separator="\t", **options):
     path = folder / "data.csv"
     rows = [separator.join(columns)]
     for row in zip(*columns.values(), strict=True):
@@ -48,7 +43,7 @@ def read(folder: Path, columns: dict[str, list[str]], separator: str = "\t", **o
         (["0,1", "123456789,123456789"], [0.1, 123456789.123456789]),
     ],
 )
-def test_all_values_of_a_column_decide(tmp_path: Path, separator: str, texts: list[str], numbers: list[float]) -> None:
+def test_all_values_of_a_column_decide(tmp_path, separator, texts, numbers):
     for order in (1, -1):
         frame = read(tmp_path, {"a": texts[::order], "b": ["x"] * len(texts)}, separator)
         assert frame["a"].tolist() == numbers[::order]
@@ -62,7 +57,7 @@ def test_all_values_of_a_column_decide(tmp_path: Path, separator: str, texts: li
     ids=lambda texts: texts[-1],
 )
 @pytest.mark.parametrize("separator", ["\t", ","])
-def test_what_no_value_decides_is_refused(tmp_path: Path, texts: list[str], rows: int, separator: str) -> None:
+def test_what_no_value_decides_is_refused(tmp_path, texts, rows, separator):
     for order in (1, -1):
         column = (texts * rows)[::order]
         with pytest.raises(ValueError, match=r"column 'a': '.*' .line .* can be read in two ways") as caught:
@@ -71,7 +66,7 @@ def test_what_no_value_decides_is_refused(tmp_path: Path, texts: list[str], rows
         assert "\n" not in str(caught.value)
 
 
-def test_what_no_value_decides_may_be_said_or_left_out(tmp_path: Path) -> None:
+def test_what_no_value_decides_may_be_said_or_left_out(tmp_path):
     columns = {"a": ["1,234", "447"], "b": ["3", "4"]}
     assert read(tmp_path, columns, decimal=",")["a"].tolist() == [1.234, 447]
     assert read(tmp_path, columns, decimal=".")["a"].tolist() == [1234, 447]
@@ -94,7 +89,7 @@ def test_what_no_value_decides_may_be_said_or_left_out(tmp_path: Path) -> None:
         (["1,234,567", "5"], [1234, 447], "comma is taken as the separator of thousands, because other columns"),
     ],
 )
-def test_other_columns_decide_and_it_is_said(tmp_path: Path, other: list[str], numbers: list, taken: str) -> None:
+def test_other_columns_decide_and_it_is_said(tmp_path, other, numbers, taken):
     for order in (1, -1):
         with pytest.warns(UserWarning, match=taken) as caught:
             frame = read(tmp_path, {"a": ["1,234", "447"][::order], "b": other[::order]})
@@ -103,7 +98,7 @@ def test_other_columns_decide_and_it_is_said(tmp_path: Path, other: list[str], n
         assert "column 'a': in '1,234' (line" in str(caught[0].message)
 
 
-def test_points_are_doubted_where_commas_are_decimal_signs(tmp_path: Path) -> None:
+def test_points_are_doubted_where_commas_are_decimal_signs(tmp_path):
     for order in (1, -1):
         columns = {"a": ["1.234", "447"][::order], "b": ["0,5", "1,25"]}
         with pytest.warns(UserWarning, match="the point is taken as the separator of thousands"):
@@ -114,13 +109,13 @@ def test_points_are_doubted_where_commas_are_decimal_signs(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("separator", "numbers"), [("\t", [1.234, 2.345]), (",", [1234, 2345])])
-def test_where_the_order_is_the_same_it_is_only_said(tmp_path: Path, separator: str, numbers: list) -> None:
+def test_where_the_order_is_the_same_it_is_only_said(tmp_path, separator, numbers):
     with pytest.warns(UserWarning, match="no difference to the order"):
         assert read(tmp_path, {"a": ["1,234", "2,345"], "b": ["x", "y"]}, separator)["a"].tolist() == numbers
 
 
 @pytest.mark.parametrize("share", [0.02, 0.08, 0.11, 0.3, 0.49])
-def test_slips_are_pointed_at_however_many(tmp_path: Path, share: float) -> None:
+def test_slips_are_pointed_at_however_many(tmp_path, share):
     n_stray = round(200 * share)
     texts = ["bad"] * n_stray + [f"{i},5" for i in range(200 - n_stray)]
     random.Random(0).shuffle(texts)
@@ -133,7 +128,7 @@ def test_slips_are_pointed_at_however_many(tmp_path: Path, share: float) -> None
     assert "na_values=['bad']" in str(caught[0].message)
 
 
-def test_labels_are_left_alone(tmp_path: Path) -> None:
+def test_labels_are_left_alone(tmp_path):
     columns = {
         "set": ["1,2", "1,2,3", "2"],
         "code": ["A1", "B2", "3"],
@@ -151,7 +146,7 @@ def test_labels_are_left_alone(tmp_path: Path) -> None:
     assert frame["flag"].dtype == bool
 
 
-def test_missing_values_stay_missing(tmp_path: Path) -> None:
+def test_missing_values_stay_missing(tmp_path):
     frame = read(tmp_path, {"a": ["1,5", "", "NA", "2"], "b": ["1,234,567", "1", "", "3"], "c": ["1", "", "3", "4"]})
     np.testing.assert_array_equal(frame["a"], [1.5, np.nan, np.nan, 2])
     np.testing.assert_array_equal(frame["b"], [1234567, 1, np.nan, 3])
@@ -169,15 +164,13 @@ VALUES = st.lists(
 
 @settings(deadline=None)
 @given(VALUES, st.sampled_from([",", "."]), st.sampled_from([";", "\t"]), st.randoms(use_true_random=False))
-def test_what_is_read_does_not_depend_on_the_order_of_rows(
-    tmp_path_factory, values: list[float], decimal: str, separator: str, rng: random.Random
-) -> None:
+def test_what_is_read_does_not_depend_on_the_order_of_rows(tmp_path_factory, values, decimal, separator, rng):
     """And is what was written, or refused."""
     folder = tmp_path_factory.mktemp("rows")
     texts = [repr(value).replace(".", decimal) for value in values]
     other = [f"{i}{decimal}5" for i in range(len(values))]
 
-    def outcome(order: list[int]) -> Any:
+    def outcome(order):
         with warnings.catch_warnings(record=True):
             warnings.simplefilter("always")
             try:
@@ -195,7 +188,7 @@ def test_what_is_read_does_not_depend_on_the_order_of_rows(
     assert outcome(order) == first
 
 
-def test_the_search_is_the_same_whatever_row_comes_first(tmp_path: Path) -> None:
+def test_the_search_is_the_same_whatever_row_comes_first(tmp_path):
     """Whole numbers in the first row once made labels of a column, and other p-values."""
     rng = np.random.default_rng(0)
     a = rng.integers(0, 60, 200) / 10
@@ -215,7 +208,7 @@ def test_the_search_is_the_same_whatever_row_comes_first(tmp_path: Path) -> None
 @pytest.mark.filterwarnings("ignore:read as missing values")
 @pytest.mark.parametrize("low", [2**53, 2**63, 2**64, 10**40, -(10**40)])
 @pytest.mark.parametrize("gaps", [[], ["NA"]])
-def test_whole_numbers_of_any_size_stay_apart(tmp_path: Path, low: int, gaps: list[str]) -> None:
+def test_whole_numbers_of_any_size_stay_apart(tmp_path, low, gaps):
     file = tmp_path / "data.csv"
     numbers = [low + step for step in (2, 0, 1, 3)]
     file.write_text("a,b\n" + "".join(f"{text},1\n" for text in [*numbers, *gaps]))

@@ -1,10 +1,7 @@
 """Clumps: tuples, and variables, whose members are correlated with those of a stronger one."""
 
-from __future__ import annotations
-
 import time
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,7 +13,7 @@ from interplay.data.study.table import as_table
 from interplay.infer.linkage import FLOOR, Linkage, clump_tuples, make_linkage
 
 
-def copies(n: int = 800, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def copies(n=800, seed=0):
     """Columns 0 and 1 interact; 5, 6 and 7 are noisy copies of 0, 1 and 1."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 12))
@@ -24,7 +21,7 @@ def copies(n: int = 800, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, (X[:, 0] > 0) ^ (X[:, 1] > 0) ^ (rng.random(n) < 0.2)
 
 
-def plain_clumps(tuples: np.ndarray, r2: np.ndarray, threshold: float) -> list[int]:
+def plain_clumps(tuples, r2, threshold):
     """The rule in plain loops, from a whole matrix."""
     leads: list[int] = []
     found = []
@@ -44,7 +41,7 @@ def plain_clumps(tuples: np.ndarray, r2: np.ndarray, threshold: float) -> list[i
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("threshold", [0.1, 0.4, 0.8])
-def test_clumps_equal_the_rule_in_plain_loops(k: int, threshold: float) -> None:
+def test_clumps_equal_the_rule_in_plain_loops(k, threshold):
     rng = np.random.default_rng(k)
     p = 30
     r2 = np.triu(rng.random((p, p)) * (rng.random((p, p)) < 0.3), 1)
@@ -55,7 +52,7 @@ def test_clumps_equal_the_rule_in_plain_loops(k: int, threshold: float) -> None:
     assert clump_tuples(tuples, linkage, threshold).tolist() == plain_clumps(tuples, r2, threshold)
 
 
-def test_r2_of_numbers_labels_and_dosages() -> None:
+def test_r2_of_numbers_labels_and_dosages():
     rng = np.random.default_rng(0)
     n = 500
     a = rng.normal(size=n)
@@ -81,7 +78,7 @@ def test_r2_of_numbers_labels_and_dosages() -> None:
     assert set(found) == {(0, 1), (2, 4), (3, 5)}
 
 
-def test_r2_of_a_number_and_labels_is_the_squared_correlation_ratio() -> None:
+def test_r2_of_a_number_and_labels_is_the_squared_correlation_ratio():
     rng = np.random.default_rng(1)
     word = rng.integers(0, 3, 300)
     frame = pd.DataFrame({"x": word + 0.8 * rng.normal(size=300), "word": pd.Categorical(np.array(list("abc"))[word])})
@@ -91,7 +88,7 @@ def test_r2_of_a_number_and_labels_is_the_squared_correlation_ratio() -> None:
     assert linkage.r2[0] == pytest.approx(means.var(ddof=0) / frame["x"].var(ddof=0), abs=1e-5)
 
 
-def test_samples_are_taken_at_distances_and_pairs_compared_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_are_taken_at_distances_and_pairs_compared_again(monkeypatch):
     X = np.random.default_rng(0).normal(size=(5000, 20))
     X[:, 1] += X[:, 0]
     table, everything = as_table(X), np.arange(20)
@@ -104,7 +101,7 @@ def test_samples_are_taken_at_distances_and_pairs_compared_again(monkeypatch: py
     assert whole.r2[0] == pytest.approx(some.r2[0], abs=1e-6)
 
 
-def test_too_many_pairs_raise_the_floor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_pairs_raise_the_floor(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 1)) + rng.normal(size=(400, 30)) * rng.uniform(0.3, 1.5, 30)
     monkeypatch.setattr("interplay.infer.linkage.MAX_PAIRS", 50)
@@ -116,7 +113,7 @@ def test_too_many_pairs_raise_the_floor(monkeypatch: pytest.MonkeyPatch) -> None
     assert linkage.floor == pytest.approx(r2[49], abs=1e-5)
 
 
-def test_correlated_tuples_join_the_strongest(tmp_path: Path) -> None:
+def test_correlated_tuples_join_the_strongest(tmp_path):
     X, y = copies()
     found = interplay.interactions(X, y)
     clumps = found.clumps()
@@ -131,7 +128,7 @@ def test_correlated_tuples_join_the_strongest(tmp_path: Path) -> None:
     assert len(found.clumps(r2=1.0)) == len(found)
 
 
-def test_spans_are_those_of_the_members_of_the_lead() -> None:
+def test_spans_are_those_of_the_members_of_the_lead():
     X, y = copies()
     places = {f"x{v}": ("6", 100 * v) for v in range(12)}
     found = interplay.interactions(X, y)
@@ -140,7 +137,7 @@ def test_spans_are_those_of_the_members_of_the_lead() -> None:
     assert near.clumps()["span"][0] == "6:0-500 × 6:100-700"
 
 
-def test_selection_clumps_and_its_interactions() -> None:
+def test_selection_clumps_and_its_interactions():
     X, y = copies()
     selection = interplay.select(X, y, dimensions=2, random_state=0)
     clumps = selection.clumps()
@@ -153,7 +150,7 @@ def test_selection_clumps_and_its_interactions() -> None:
     assert "signals" not in selection.with_clumps(0.99).summary()
 
 
-def test_parts_need_the_samples() -> None:
+def test_parts_need_the_samples():
     X, y = copies(400)
     parts = [interplay.interactions(X, y, shard=(i, 2)) for i in (1, 2)]
     merged = interplay.merge_interactions(parts)
@@ -163,7 +160,7 @@ def test_parts_need_the_samples() -> None:
     pd.testing.assert_frame_equal(merged.clumps(X=X), whole.clumps())
 
 
-def test_network_and_report_show_leads(tmp_path: Path) -> None:
+def test_network_and_report_show_leads(tmp_path):
     X, y = copies()
     found = interplay.interactions(X, y)
     assert found.graph(only_leads=True).number_of_edges() == len(found.clumps())
@@ -178,7 +175,7 @@ def test_network_and_report_show_leads(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_many_tuples_of_a_wide_table_take_seconds() -> None:
+def test_many_tuples_of_a_wide_table_take_seconds():
     rng = np.random.default_rng(0)
     n_columns, n = 20_000, 500
     X = np.repeat(rng.integers(0, 3, size=(n, n_columns // 10)), 10, axis=1).astype(np.int8)
@@ -196,7 +193,7 @@ def test_many_tuples_of_a_wide_table_take_seconds() -> None:
     assert time.process_time() - started < 5
 
 
-def test_ranks_and_blocks_are_those_of_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_and_blocks_are_those_of_scipy(monkeypatch):
     """Ties, gaps and several blocks of columns."""
     rng = np.random.default_rng(3)
     base = rng.normal(size=(400, 1))

@@ -1,7 +1,5 @@
 """The first answer: four columns, and no words of the method but those of the first glossary."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -57,14 +55,14 @@ def found():
 
 
 @pytest.mark.parametrize("name", list(tables()))
-def test_summary_and_first_screen_use_words_of_the_first_glossary_alone(found, name: str) -> None:
+def test_summary_and_first_screen_use_words_of_the_first_glossary_alone(found, name):
     result = found[name]
     for text in (result.summary(), " ".join(first_sentences(result))):
         used = [word for word in METHOD if re.search(rf"\b{word}\b", text)]
         assert not used, text
 
 
-def test_the_first_answer_has_four_columns(found) -> None:
+def test_the_first_answer_has_four_columns(found):
     shown = shown_variables(found["classes"], 20)
     assert list(shown) == ["variable", "direction and size", "how sure", "works with"]
     of = shown.set_index("variable")
@@ -75,7 +73,7 @@ def test_the_first_answer_has_four_columns(found) -> None:
     assert re.match(r"(lower|higher) with \w+, AUC 0\.\d+ \(", of.loc["g3", "direction and size"])
 
 
-def test_the_first_glossary_is_that_of_the_page() -> None:
+def test_the_first_glossary_is_that_of_the_page():
     first = GLOSSARY.read_text(encoding="utf-8").split("## All the rest")[0]
     rows = re.findall(r"^\| (.+?) \| (.+) \|$", first, re.MULTILINE)[1:]
     assert dict(rows) == summary_words.FIRST_WORDS
@@ -83,7 +81,7 @@ def test_the_first_glossary_is_that_of_the_page() -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_tables_keep_to_the_terminal(found, width: int) -> None:
+def test_tables_keep_to_the_terminal(found, width):
     shown = shown_variables(found["classes"], 20)
     cells = {name: shown[name].tolist() for name in shown}
     lines, left_out = summary_words.as_lines(cells, [False] * 4, width)
@@ -92,7 +90,7 @@ def test_tables_keep_to_the_terminal(found, width: int) -> None:
     assert summary_words.as_lines({"a": ["x" * 50], "b": ["1"], "c": ["y" * 50]}, [True, True, False], 60)[1] == ["c"]
 
 
-def test_summaries_in_a_terminal(found, monkeypatch) -> None:
+def test_summaries_in_a_terminal(found, monkeypatch):
     monkeypatch.setattr(summary_words, "_terminal_width", lambda: 70)
     table = found["classes"].summary().split("\n\n")[1].splitlines()
     rows = table[

@@ -1,12 +1,9 @@
 """The report of interactions: its words, and what a browser paints of it, light and dark, on a screen and a phone."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 from html import unescape
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,17 +17,17 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 N = 600
 
 
-def table(n_vars: int = 20) -> pd.DataFrame:
+def table(n_vars=20):
     return pd.DataFrame(np.random.default_rng(0).normal(size=(N, n_vars)), columns=[f"gene{v}" for v in range(n_vars)])
 
 
-def xor(X: pd.DataFrame, noise: float = 0.2) -> pd.Series:
+def xor(X, noise=0.2):
     flipped = np.random.default_rng(1).random(N) < noise
     return pd.Series(np.where((X.gene3 > 0) ^ (X.gene11 > 0) ^ flipped, "case", "control"), name="disease")
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, interplay.Interactions]:
+def found():
     X = table()
     rng = np.random.default_rng(2)
     numbers = pd.Series(X.gene3 * X.gene11 + rng.normal(size=N), name="response")
@@ -42,7 +39,7 @@ def found() -> dict[str, interplay.Interactions]:
 
 
 class TestWords:
-    def test_the_strongest_tuple_and_its_cells(self, found) -> None:
+    def test_the_strongest_tuple_and_its_cells(self, found):
         searched, strongest = summary_sentences(found["classes"])
         assert searched.startswith("All 190 pairs were tested for an interaction on disease")
         assert strongest.startswith("It is gene3 × gene11 (adjusted p\u00a0=\u00a0")
@@ -51,13 +48,13 @@ class TestWords:
         shares = counts[..., 1] / counts.sum(axis=-1)
         assert (high, low) == (round(100 * shares.max()), round(100 * shares.min()))
 
-    def test_numbers(self, found) -> None:
+    def test_numbers(self, found):
         words = summary_sentences(found["numbers"])[1]
         means = found["numbers"].counts_of(0).numbers[..., 5]
         assert f"The mean of response is {means.max():.3g} where gene3" in words
         assert f"and {means.min():.3g} where gene3" in words
 
-    def test_the_smallest_p_values_where_nothing_is_significant(self, found) -> None:
+    def test_the_smallest_p_values_where_nothing_is_significant(self, found):
         nothing = found["nothing"]
         assert len(nothing) == 0
         listed = interplay.interactions(table(), _permuted(), random_state=0, top=5)
@@ -71,26 +68,26 @@ class TestWords:
         assert "No tuple is significant. The smallest p-values are:" in page
         assert 'id="cells"' not in page
 
-    def test_it_is_kept_in_files(self, found, tmp_path: Path) -> None:
+    def test_it_is_kept_in_files(self, found, tmp_path):
         found["nothing"].save(tmp_path / "run")
         again = interplay.load(tmp_path / "run")
         np.testing.assert_array_equal(again.smallest.p_value, found["nothing"].smallest.p_value)
         assert interactions_page(again) == interactions_page(found["nothing"])
 
-    def test_lists_that_were_asked_for_are_as_before(self) -> None:
+    def test_lists_that_were_asked_for_are_as_before(self):
         X = table(6)
         y = _permuted()
         assert interplay.interactions(X, y, max_p=1e-9, random_state=0).smallest is None
         assert interplay.interactions(X, y, top=3, random_state=0).smallest is None
 
-    def test_cells_of_several_classes_have_no_colours(self) -> None:
+    def test_cells_of_several_classes_have_no_colours(self):
         X = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 3)), columns=list("abc"))
         page = interactions_page(interplay.interactions(X, np.arange(200) % 3, top=1))
         assert "Cells list the samples of each class" in page
         assert "Orange" not in page
         assert "p-values were adjusted for 3 tests by Holm&#x27;s method." in page
 
-    def test_names_are_text(self) -> None:
+    def test_names_are_text(self):
         X = table(4).rename(columns={"gene1": "<script>alert(1)</script>"})
         found = interplay.interactions(X, _permuted(), random_state=0)
         page = interactions_page(found)
@@ -98,7 +95,7 @@ class TestWords:
         assert "<script>alert(1)</script>" in unescape(page)
 
 
-def _permuted() -> pd.Series:
+def _permuted():
     rng = np.random.default_rng(2)
     rng.normal(size=N)
     return pd.Series(rng.permutation(xor(table())), name="disease")
@@ -117,10 +114,10 @@ def browser():
 
 
 @pytest.fixture
-def visit(browser, found, tmp_path: Path):
+def visit(browser, found, tmp_path):
     contexts, complaints = [], []
 
-    def open_report(kind: str, width: int = 1280, scheme: str = "light"):
+    def open_report(kind, width=1280, scheme="light"):
         found[kind].to_html(tmp_path / f"{kind}.html")
         contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
         page = contexts[-1].new_page()
@@ -135,19 +132,19 @@ def visit(browser, found, tmp_path: Path):
     assert complaints == []
 
 
-def painted(page, selector: str, property_: str) -> str:
+def painted(page, selector, property_):
     """Return a computed colour."""
     return page.locator(selector).first.evaluate("(node, name) => getComputedStyle(node)[name]", property_)
 
 
-def luminance(colour: str) -> float:
+def luminance(colour):
     parts = [float(part) for part in re.findall(r"[\d.]+", colour)][:3]
     scale = 1.0 if "srgb" in colour else 255.0
     linear = [p / scale / 12.92 if p / scale <= 0.04045 else ((p / scale + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(one, other):
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
@@ -155,7 +152,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("kind", ["classes", "nothing", "numbers"])
-def test_it_fits_and_can_be_read(visit, kind: str, width: int, scheme: str) -> None:
+def test_it_fits_and_can_be_read(visit, kind, width, scheme):
     page = visit(kind, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert (luminance(painted(page, "body", "backgroundColor")) < 0.1) == (scheme == "dark")
@@ -168,7 +165,7 @@ def test_it_fits_and_can_be_read(visit, kind: str, width: int, scheme: str) -> N
         assert all(contrast(ink, colour) > 4.5 for colour in colours)
 
 
-def test_the_theme_can_be_chosen(visit) -> None:
+def test_the_theme_can_be_chosen(visit):
     page = visit("classes", scheme="light")
     before = painted(page, "body", "backgroundColor")
     page.click("#theme")
@@ -176,7 +173,7 @@ def test_the_theme_can_be_chosen(visit) -> None:
     assert page.inner_text("#theme") == "Light"
 
 
-def test_search_and_significant_only(visit) -> None:
+def test_search_and_significant_only(visit):
     page = visit("classes")
     visible = "#tuple-table tbody tr:visible"
     assert page.locator(visible).count() == 12
@@ -192,7 +189,7 @@ def test_search_and_significant_only(visit) -> None:
     assert page.is_visible("#no-rows")
 
 
-def test_the_table_is_downloaded_whole(visit, tmp_path: Path) -> None:
+def test_the_table_is_downloaded_whole(visit, tmp_path):
     page = visit("classes")
     page.check("#only-significant")
     with page.expect_download() as download:

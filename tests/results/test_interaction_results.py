@@ -1,7 +1,5 @@
 """What users hold after interactions(): kept and shown."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 

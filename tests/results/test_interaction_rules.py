@@ -1,10 +1,7 @@
 """Rules in SQL, run by SQLite (and by DuckDB where it is installed), against groups of samples in plain pandas."""
 
-from __future__ import annotations
-
 import importlib.util
 import sqlite3
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -13,13 +10,13 @@ import pytest
 import interplay
 
 
-def in_sqlite(frame: pd.DataFrame, column: str) -> list:
+def in_sqlite(frame, column):
     with sqlite3.connect(":memory:") as database:
         frame.to_sql("t", database, index=False)
         return [row[0] for row in database.execute(f"SELECT {column} FROM t")]
 
 
-def in_duckdb(frame: pd.DataFrame, column: str) -> list:
+def in_duckdb(frame, column):
     import duckdb
 
     return [row[0] for row in duckdb.sql(f"SELECT {column} FROM frame").fetchall()]
@@ -28,7 +25,7 @@ def in_duckdb(frame: pd.DataFrame, column: str) -> list:
 DATABASES = [in_sqlite, *[in_duckdb] * (importlib.util.find_spec("duckdb") is not None)]
 
 
-def study(seed: int = 0, n: int = 600) -> tuple[pd.DataFrame, np.ndarray]:
+def study(seed=0, n=600):
     """Genotypes, labels with gaps and quotes, numbers; and a pattern of genotype and label."""
     rng = np.random.default_rng(seed)
     label = rng.choice(["it's", "b c"], size=n).astype(object)
@@ -41,7 +38,7 @@ def study(seed: int = 0, n: int = 600) -> tuple[pd.DataFrame, np.ndarray]:
 
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.parametrize("kind", ["number", "two classes", "three classes", "times"])
-def test_sql_has_the_value_of_each_cell(kind: str, database: Callable[[pd.DataFrame, str], list]) -> None:
+def test_sql_has_the_value_of_each_cell(kind, database):
     frame, pattern = study()
     rng = np.random.default_rng(1)
     n = len(frame)
@@ -73,7 +70,7 @@ def test_sql_has_the_value_of_each_cell(kind: str, database: Callable[[pd.DataFr
         np.testing.assert_allclose(np.array(got, dtype=float), groups.transform("mean"), atol=1e-6)
 
 
-def test_a_value_of_no_cell_gives_null() -> None:
+def test_a_value_of_no_cell_gives_null():
     frame, pattern = study()
     found = interplay.interactions(frame, pattern > 0, missing="level")
     (column,) = found.rules("sql", row=0)
@@ -83,7 +80,7 @@ def test_a_value_of_no_cell_gives_null() -> None:
     assert got[1:] == [None, None]
 
 
-def test_cut_numbers_between_two_thresholds() -> None:
+def test_cut_numbers_between_two_thresholds():
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(500, 4)), columns=list("abcd"))
     y = np.where(np.abs(X["a"]) < 0.43, 1, -1) * np.where(X["c"] > 0, 1, -1) + rng.normal(size=500)
@@ -108,7 +105,7 @@ ODD_VALUES = {
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.parametrize("kind", ODD_VALUES)
 @pytest.mark.parametrize("beside", [np.array([0, 1]), np.array([0.5, 1.5])], ids=["whole", "float"])
-def test_sql_of_odd_values(kind: str, beside: np.ndarray, database: Callable[[pd.DataFrame, str], list]) -> None:
+def test_sql_of_odd_values(kind, beside, database):
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"a": ODD_VALUES[kind](rng, 400), "b": rng.choice(beside, 400)})
     y = 1e-9 * (((frame["a"] > frame["a"].median()) ^ (frame["b"] > 0.9)) + rng.normal(size=400))

@@ -1,7 +1,5 @@
 """Pictures, tested as data: what is drawn is what the result says."""
 
-from __future__ import annotations
-
 import sys
 
 import matplotlib as mpl
@@ -27,7 +25,7 @@ def close_figures():
 
 
 @pytest.fixture(scope="module")
-def xor() -> interplay.Selection:
+def xor():
     """x4 and x17 together decide; x5 is nearly x4, and x6 its opposite."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(500, 25))
@@ -40,25 +38,25 @@ def xor() -> interplay.Selection:
 
 
 @pytest.fixture(scope="module")
-def noise() -> interplay.Selection:
+def noise():
     rng = np.random.default_rng(0)
     result = interplay.select(rng.normal(size=(100, 20)), np.arange(100) % 2, dimensions=2, random_state=0)
     assert result.relevant == []
     return result
 
 
-def line(ax: plt.Axes, label: str) -> tuple[np.ndarray, np.ndarray]:
+def line(ax, label):
     found = next(item for item in ax.get_lines() if label in str(item.get_label()))
     return np.asarray(found.get_xdata()), np.asarray(found.get_ydata())
 
 
-def test_gains(xor) -> None:
+def test_gains(xor):
     rank, gain = line(xor.plot.gains(), "relevant (4)")
     np.testing.assert_array_equal(rank, [1, 2, 3, 4])
     np.testing.assert_array_equal(gain, np.sort(xor.gains.gain)[::-1][:4])
 
 
-def test_p_values(xor) -> None:
+def test_p_values(xor):
     ax = xor.plot.p_values()
     _, before = line(ax, "p")
     np.testing.assert_allclose(before, -np.log10(np.sort(xor.p_value)), atol=1e-12)
@@ -68,14 +66,14 @@ def test_p_values(xor) -> None:
     np.testing.assert_allclose(level, -np.log10(0.05))
 
 
-def test_p_values_below_the_range_of_floats() -> None:
+def test_p_values_below_the_range_of_floats():
     from interplay.show.plots import plot_p_values
 
     ax = plot_p_values(np.array([-5000.0, -800.0, -1.0]), np.array([0.0, 0.0, 1.0]), level=0.05)
     assert all(np.isfinite(item.get_ydata()).all() for item in ax.get_lines())
 
 
-def test_histogram_has_area_one_and_the_line_at_one(xor) -> None:
+def test_histogram_has_area_one_and_the_line_at_one(xor):
     ax = xor.plot.null_histogram()
     bars = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
     assert sum(bar.get_height() * bar.get_width() for bar in bars) == pytest.approx(1)
@@ -85,7 +83,7 @@ def test_histogram_has_area_one_and_the_line_at_one(xor) -> None:
     np.testing.assert_allclose(p_histogram(np.full(7, 0.51))[1], np.where(np.arange(20) == 10, 20.0, 0.0))
 
 
-def test_correlation_frames_what_clusters_groups(xor) -> None:
+def test_correlation_frames_what_clusters_groups(xor):
     ax = xor.plot.correlation()
     names = [label.get_text() for label in ax.get_xticklabels()]
     image = ax.images[0].get_array()
@@ -95,7 +93,7 @@ def test_correlation_frames_what_clusters_groups(xor) -> None:
     assert set(names[start : start + length]) == {"x4", "x5", "x6"} == set(max(xor.clusters(), key=len))
 
 
-def test_order_keeps_groups_whole() -> None:
+def test_order_keeps_groups_whole():
     rng = np.random.default_rng(0)
     base = rng.normal(size=(6, 200))
     group = rng.permutation(np.repeat(np.arange(6), 5))
@@ -113,7 +111,7 @@ def test_order_keeps_groups_whole() -> None:
     )
 
 
-def test_synergy_network_joins_partners(xor) -> None:
+def test_synergy_network_joins_partners(xor):
     nodes, edges, weight, interacts = synergy_network(xor)
     assert interacts.all()
     table = xor.table.set_index("variable")
@@ -129,7 +127,7 @@ def test_synergy_network_joins_partners(xor) -> None:
     assert len(synergy_network(xor, max_variables=1).nodes) == 2
 
 
-def test_layout_is_repeatable_and_keeps_nodes_apart() -> None:
+def test_layout_is_repeatable_and_keeps_nodes_apart():
     edges = np.array([[0, 1], [1, 2], [3, 4], [4, 5], [5, 3], [6, 7]])
     place = spring_layout(8, edges)
     np.testing.assert_array_equal(place, spring_layout(8, edges))
@@ -143,7 +141,7 @@ def test_layout_is_repeatable_and_keeps_nodes_apart() -> None:
     np.testing.assert_array_equal(spring_layout(1, np.empty((0, 2), dtype=np.int64)), [[0.5, 0.5]])
 
 
-def test_why_shows_the_xor(xor) -> None:
+def test_why_shows_the_xor(xor):
     ax = xor.plot.why("x17")
     shares = [text.get_text() for text in ax.texts if "%" in text.get_text()]
     assert len(shares) == 4
@@ -160,7 +158,7 @@ def test_why_shows_the_xor(xor) -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (2, 3, 2), (2, 3, 4, 2), (2, 2, 3, 2, 3), (2, 2, 2, 2, 2, 2)])
-def test_every_cell_has_its_own_place(shape: tuple[int, ...]) -> None:
+def test_every_cell_has_its_own_place(shape):
     counts = np.random.default_rng(0).integers(0, 9, size=shape)
     names = [f"v{i}" for i in range(len(shape) - 1)]
     panels = lay_out(counts, names, [[f"l{i}" for i in range(size)] for size in shape[:-1]])
@@ -172,11 +170,11 @@ def test_every_cell_has_its_own_place(shape: tuple[int, ...]) -> None:
     assert len(panels.headings) == (np.prod(shape[2:-1]) if len(shape) > 3 else 0)
 
 
-def test_shares_have_the_overall_share_in_the_middle() -> None:
+def test_shares_have_the_overall_share_in_the_middle():
     assert [share_around(share, 0.2) for share in (0, 0.1, 0.2, 0.6, 1)] == pytest.approx([0, 0.25, 0.5, 0.75, 1])
 
 
-def test_why_with_several_classes_divides_each_cell() -> None:
+def test_why_with_several_classes_divides_each_cell():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 8))
     y = np.where(X[:, 0] > 0.5, "a", np.where(X[:, 0] < -0.5, "b", "c"))
@@ -188,7 +186,7 @@ def test_why_with_several_classes_divides_each_cell() -> None:
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c"]
 
 
-def test_runs_are_drawn_one_by_one() -> None:
+def test_runs_are_drawn_one_by_one():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 30))
     y = np.digitize(X[:, 0], [-0.5, 0.5])
@@ -199,14 +197,14 @@ def test_runs_are_drawn_one_by_one() -> None:
     result.plot.gains()
 
 
-def test_nothing_relevant_is_said_in_words(noise) -> None:
+def test_nothing_relevant_is_said_in_words(noise):
     for ax in (noise.plot.correlation(), noise.plot.synergies()):
         assert ax.texts[0].get_text().startswith("no ")
     line(noise.plot.gains(), "relevant (0)")
     line(noise.plot.p_values(), "relevant (0)")
 
 
-def test_names_that_look_like_formulas_are_drawn_as_they_are() -> None:
+def test_names_that_look_like_formulas_are_drawn_as_they_are():
     import pandas as pd
 
     rng = np.random.default_rng(0)
@@ -218,7 +216,7 @@ def test_names_that_look_like_formulas_are_drawn_as_they_are() -> None:
         ax.figure.canvas.draw()
 
 
-def test_each_plot_draws_on_given_axes(xor) -> None:
+def test_each_plot_draws_on_given_axes(xor):
     for draw in ("gains", "p_values", "null_fit", "null_histogram", "correlation", "synergies"):
         ax = plt.subplots()[1]
         assert getattr(xor.plot, draw)(ax=ax) is ax
@@ -226,13 +224,13 @@ def test_each_plot_draws_on_given_axes(xor) -> None:
     assert xor.plot.why("x4", ax=ax) is ax
 
 
-def test_without_matplotlib(xor, monkeypatch) -> None:
+def test_without_matplotlib(xor, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r'run .* install "matplotlib>=[\d.]+"$'):
         xor.plot.why("x4")
 
 
-def test_volcano() -> None:
+def test_volcano():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(80, 6)), columns=[f"p{v}_at" for v in range(6)])
     y = np.repeat(["ill", "well"], 40)
@@ -257,7 +255,7 @@ def test_volcano() -> None:
         result.plot.volcano(X, np.arange(80) % 2)
 
 
-def test_volcano_of_cases_and_controls() -> None:
+def test_volcano_of_cases_and_controls():
     """The difference is that of cases less controls, as its axis says, though cases are first in the alphabet."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])

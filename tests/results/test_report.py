@@ -1,7 +1,5 @@
 """The report as a file: its words, its size, what it embeds, and how it is written."""
 
-from __future__ import annotations
-
 import base64
 import errno
 import hashlib
@@ -11,7 +9,6 @@ import os
 import re
 import stat
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -43,7 +40,7 @@ HOSTILE = [
 ]
 
 
-def xor_table(n_noise: int = 20, names: list[str] | None = None) -> tuple[pd.DataFrame, np.ndarray]:
+def xor_table(n_noise=20, names=None):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, n_noise + 2))
     y = np.where((X[:, 0] > 0) ^ (X[:, 1] > 0) ^ (rng.random(400) < 0.05), "yes", "no")
@@ -52,20 +49,20 @@ def xor_table(n_noise: int = 20, names: list[str] | None = None) -> tuple[pd.Dat
 
 
 @pytest.fixture(scope="module")
-def xor() -> interplay.Selection:
+def xor():
     return interplay.select(*xor_table(), dimensions=2, random_state=0)
 
 
-def embedded(page: str) -> dict:
+def embedded(page):
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, flags=re.DOTALL)
     return json.loads(text)
 
 
-def text_of(page: str) -> str:
+def text_of(page):
     return html.unescape(re.sub(r"<[^>]*>", " ", page))
 
 
-def test_rows_say_what_the_table_says(xor) -> None:
+def test_rows_say_what_the_table_says(xor):
     data = embedded(report_page(xor))
     table = xor.table
     rows = data["rows"]
@@ -80,14 +77,14 @@ def test_rows_say_what_the_table_says(xor) -> None:
     assert rows["relevant"] == ordered["relevant"].astype(int).tolist()
 
 
-def test_cells_are_those_of_the_result(xor) -> None:
+def test_cells_are_those_of_the_result(xor):
     data = report_content(xor)
     for shown, kept in zip(data["tuples"], xor.tuple_counts, strict=True):
         assert [data["names"][m] for m in shown["members"]] == [xor.names[m] for m in kept.members]
         assert shown["counts"] == kept.counts.ravel().tolist()
 
 
-def test_pictures_have_the_data_of_the_plots(xor) -> None:
+def test_pictures_have_the_data_of_the_plots(xor):
     data = report_content(xor)
     expected, observed, _, _ = xor.null_fit.qq_points()
     qq = data["nullFits"][0]["qq"]
@@ -102,7 +99,7 @@ def test_pictures_have_the_data_of_the_plots(xor) -> None:
     assert np.reshape(data["correlation"]["r"], (n, n))[0, 1] == pytest.approx(xor.correlation[0, 1], rel=1e-2)
 
 
-def test_summary_in_words(xor) -> None:
+def test_summary_in_words(xor):
     assert headline(xor) == "2 of 22 variables are relevant"
     text = " ".join(summary_sentences(xor))
     assert "The search covered all pairs (231 tuples), and the outcome has 2 classes" in text
@@ -113,7 +110,7 @@ def test_summary_in_words(xor) -> None:
     assert all(sentence in page for sentence in summary_sentences(xor))
 
 
-def test_methods_name_every_choice_and_cite(xor) -> None:
+def test_methods_name_every_choice_and_cite(xor):
     text = methods_paragraph(xor)
     for part in (
         "Mnich and Rudnicki, 2017; Piliszek et al., 2019", f"interplay {interplay.__version__}",
@@ -129,7 +126,7 @@ def test_methods_name_every_choice_and_cite(xor) -> None:
 
 
 @pytest.mark.parametrize("method", ["none", "BH", "BY", "hommel", "fdr_gbs", "sidak"])
-def test_every_adjustment_has_words(xor, method: str) -> None:
+def test_every_adjustment_has_words(xor, method):
     other = replace(xor, settings=xor.settings | {"p_adjust": method})
     words = " ".join([*summary_sentences(other), methods_paragraph(other)])
     assert ("share of false discoveries (FDR)" in words) == (method in {"BH", "BY", "fdr_gbs"})
@@ -137,7 +134,7 @@ def test_every_adjustment_has_words(xor, method: str) -> None:
 
 
 @pytest.mark.parametrize("fit", [fit for fit in FITS if fit != "auto"])
-def test_every_fit_has_words(fit: str) -> None:
+def test_every_fit_has_words(fit):
     X, y = xor_table()
     for n_contrast in (0, 100):
         result = interplay.select(X, y, dimensions=2, fit=fit, n_contrast=n_contrast, random_state=0)
@@ -145,7 +142,7 @@ def test_every_fit_has_words(fit: str) -> None:
         report_page(result)
 
 
-def test_nothing_found() -> None:
+def test_nothing_found():
     rng = np.random.default_rng(0)
     result = interplay.select(rng.normal(size=(100, 20)), np.arange(100) % 2, dimensions=2, random_state=0)
     assert result.relevant == []
@@ -156,7 +153,7 @@ def test_nothing_found() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:column 'v3' of X determines y completely")
-def test_alone() -> None:
+def test_alone():
     X, _ = xor_table()
     result = interplay.select(X, X["v3"] > 0.3, dimensions=1, random_state=0)
     page = report_page(result)
@@ -167,7 +164,7 @@ def test_alone() -> None:
 
 @pytest.mark.filterwarnings("ignore:column 'v3' of X determines y completely")
 @pytest.mark.parametrize("multiclass", ["joint", "ovo", "ovr"])
-def test_several_classes(multiclass: str) -> None:
+def test_several_classes(multiclass):
     X, _ = xor_table()
     y = np.digitize(X["v3"], [-0.5, 0.5])
     result = interplay.select(X, y, dimensions=2, multiclass=multiclass, random_state=0)
@@ -179,12 +176,12 @@ def test_several_classes(multiclass: str) -> None:
         assert [data["runs"][r]["decision"] for r in data["rows"]["run"]] == best
 
 
-def test_a_result_without_counts(xor) -> None:
+def test_a_result_without_counts(xor):
     data = embedded(report_page(replace(xor, tuple_counts=())))
     assert data["tuples"] == []
 
 
-def test_hostile_names_stay_text() -> None:
+def test_hostile_names_stay_text():
     X, y = xor_table(30, HOSTILE)
     labels = np.where(y == "yes", "</script><img src=x>", "no")
     result = interplay.select(X, labels, dimensions=2, random_state=0)
@@ -200,7 +197,7 @@ def test_hostile_names_stay_text() -> None:
         assert by_number[number] == (name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…")
 
 
-def test_embedded_json_holds_nothing_that_html_looks_for() -> None:
+def test_embedded_json_holds_nothing_that_html_looks_for():
     content = {"names": [*HOSTILE, "]]>", "\ud800 half a pair"], "n": [1, None, 2.5]}
     text = embedded_json(content)
     assert json.loads(text) == content
@@ -210,7 +207,7 @@ def test_embedded_json_holds_nothing_that_html_looks_for() -> None:
         embedded_json([float("nan")])
 
 
-def test_only_the_scripts_of_the_page_may_run(xor) -> None:
+def test_only_the_scripts_of_the_page_may_run(xor):
     page = report_page(xor)
     script = page[page.rindex("<script>") + len("<script>") : page.rindex("</script>")]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -225,7 +222,7 @@ def test_only_the_scripts_of_the_page_may_run(xor) -> None:
 
 
 @pytest.mark.parametrize(("n_vars", "letters"), [(10_000, 6), (20_000, 400), (60_000, 8)])
-def test_wide_tables_stay_below_five_megabytes(xor, monkeypatch, n_vars: int, letters: int) -> None:
+def test_wide_tables_stay_below_five_megabytes(xor, monkeypatch, n_vars, letters):
     """Made from a small result by repeating it: what matters here is only how much there is to write."""
     times = -(-n_vars // len(xor.names))
     each = len(xor.names)
@@ -263,7 +260,7 @@ def test_wide_tables_stay_below_five_megabytes(xor, monkeypatch, n_vars: int, le
     asked = 0
     tuples = MaxGains.tuples
 
-    def counted(gains: MaxGains) -> np.ndarray:
+    def counted(gains):
         nonlocal asked
         asked += 1
         return tuples.fget(gains)
@@ -282,7 +279,7 @@ def test_wide_tables_stay_below_five_megabytes(xor, monkeypatch, n_vars: int, le
     assert all(place < len(data["names"]) for partners in data["rows"]["partners"] for place in partners)
 
 
-def test_the_report_is_written_whole(xor, tmp_path: Path) -> None:
+def test_the_report_is_written_whole(xor, tmp_path):
     target = tmp_path / "report.html"
     target.write_text("old")
     xor.to_html(target)
@@ -291,11 +288,11 @@ def test_the_report_is_written_whole(xor, tmp_path: Path) -> None:
     assert stat.S_IMODE(target.stat().st_mode) & 0o444 == 0o444
 
 
-def test_a_failed_report_leaves_the_old_one(xor, tmp_path: Path, monkeypatch) -> None:
+def test_a_failed_report_leaves_the_old_one(xor, tmp_path, monkeypatch):
     target = tmp_path / "report.html"
     target.write_text("old")
 
-    def full_disk(_: int) -> None:
+    def full_disk(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full_disk)
@@ -306,7 +303,7 @@ def test_a_failed_report_leaves_the_old_one(xor, tmp_path: Path, monkeypatch) ->
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_the_report_says_what_it_is_about(monkeypatch, capfd, tmp_path) -> None:
+def test_the_report_says_what_it_is_about(monkeypatch, capfd, tmp_path):
     X, y = xor_table()
     frame = X.assign(id=np.arange(len(X)), ill=y)
     frame.to_csv(tmp_path / "data.csv", index=False)
@@ -326,7 +323,7 @@ def test_the_report_says_what_it_is_about(monkeypatch, capfd, tmp_path) -> None:
     assert "the analysis was run on" in methods
 
 
-def test_a_result_without_a_date_or_a_file_has_a_report(xor) -> None:
+def test_a_result_without_a_date_or_a_file_has_a_report(xor):
     kept = {name: value for name, value in xor.provenance.items() if name not in ("date", "target")}
     for odd in ({}, {"date": "yesterday"}):
         assert "interplay.select(" in report_page(replace(xor, provenance=kept | odd))
@@ -335,14 +332,14 @@ def test_a_result_without_a_date_or_a_file_has_a_report(xor) -> None:
 @pytest.mark.parametrize(
     "odd", [{"target": 7}, {"source": "x"}, {"source": {"file": 1}}, {"groups": {"n_groups": "3"}}]
 )
-def test_a_file_with_entries_of_other_types_is_refused(xor, tmp_path: Path, odd) -> None:
+def test_a_file_with_entries_of_other_types_is_refused(xor, tmp_path, odd):
     replace(xor, provenance=xor.provenance | odd).save(tmp_path / "odd.interplay")
     with pytest.raises(ValueError, match="damaged"):
         interplay.load(tmp_path / "odd.interplay")
 
 
 @pytest.mark.parametrize("n_classes", [3, 8, 12, 40])
-def test_every_class_has_a_colour_of_its_own_in_plots(n_classes: int) -> None:
+def test_every_class_has_a_colour_of_its_own_in_plots(n_classes):
     from matplotlib.colors import to_hex
 
     for ordered in (False, True):
@@ -351,7 +348,7 @@ def test_every_class_has_a_colour_of_its_own_in_plots(n_classes: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def three_kinds() -> interplay.Selection:
+def three_kinds():
     """Effects that add up (v1, v2), a pure interaction (v10, v11), a modifier (v20 alone, more with v21)."""
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(1500, 40)), columns=[f"v{i}" for i in range(40)])
@@ -362,7 +359,7 @@ def three_kinds() -> interplay.Selection:
     return interplay.select(X, y, dimensions=2, random_state=0)
 
 
-def test_the_report_tells_interactions_from_effects_that_add_up(three_kinds) -> None:
+def test_the_report_tells_interactions_from_effects_that_add_up(three_kinds):
     verdicts = three_kinds.table.set_index("variable").loc[three_kinds.relevant, "verdict"].to_dict()
     assert verdicts == {
         "v1": "additive", "v2": "additive", "v10": "interaction", "v11": "interaction", "v20": "interaction",
@@ -385,13 +382,13 @@ def test_the_report_tells_interactions_from_effects_that_add_up(three_kinds) -> 
     assert not next(line for line in lines if line.startswith("v1 ")).endswith("v2")  # effects add up
 
 
-def test_plots_say_what_the_partner_is(three_kinds) -> None:
+def test_plots_say_what_the_partner_is(three_kinds):
     assert "effects add up" in three_kinds.plot.why("v1").get_title()
     assert "interaction (adjusted p" in three_kinds.plot.why("v10").get_title()
     assert "2 of 3 lines are interactions" in three_kinds.plot.synergies().get_title()
 
 
-def test_nothing_is_called_an_interaction_without_a_test(three_kinds) -> None:
+def test_nothing_is_called_an_interaction_without_a_test(three_kinds):
     untested = replace(three_kinds, runs=tuple(replace(run, tested=()) for run in three_kinds.runs))
     words = " ".join(summary_sentences(untested)) + untested.plot.why("v10").get_title()
     assert "interact with" not in words
@@ -399,7 +396,7 @@ def test_nothing_is_called_an_interaction_without_a_test(three_kinds) -> None:
     assert set(untested.table["verdict"]) == {"", "untested"}
 
 
-def test_partners_that_interact_without_the_variable() -> None:
+def test_partners_that_interact_without_the_variable():
     """The best tuple of v3 contains a pair that interacts, of which v3 is no part: no picture or word may say it is."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 12))
@@ -417,7 +414,7 @@ def test_partners_that_interact_without_the_variable() -> None:
     assert [name for name in among if among[name]] == ["v3"]
 
 
-def test_one_variable_was_found_in_one_way() -> None:
+def test_one_variable_was_found_in_one_way():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
     one = summary_sentences(interplay.select(X, X["a"] + rng.normal(size=200) > 0, random_state=0))
@@ -426,7 +423,7 @@ def test_one_variable_was_found_in_one_way() -> None:
     assert "All of them were found alone." in summary_sentences(interplay.select(X, both, random_state=0))
 
 
-def test_means_given_covariates_are_those_of_the_outcome() -> None:
+def test_means_given_covariates_are_those_of_the_outcome():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "age"])
     y = 100 + 10 * (X["a"] + X["age"]) + rng.normal(size=200)
@@ -439,7 +436,7 @@ def test_means_given_covariates_are_those_of_the_outcome() -> None:
     np.testing.assert_allclose(numbers[:, 5], [y[~above].mean(), y[above].mean()], rtol=1e-2)
 
 
-def test_the_smallest_p_of_all_fits_is_told() -> None:
+def test_the_smallest_p_of_all_fits_is_told():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(100, 4)), columns=list("abcd"))
     found = interplay.select(X, rng.random(100) < 0.5, random_state=0)

@@ -1,11 +1,8 @@
 """The report in a real browser, by mouse and by keyboard, on a screen and on a phone: nothing loaded, no error."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -38,12 +35,12 @@ class Visit:
     page: playwright.Page
     complaints: list[str] = field(default_factory=list)
 
-    def listen(self) -> None:
+    def listen(self):
         self.page.on("console", lambda message: self.complaints.append(f"console: {message.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("request", lambda request: self._check(request.url))
 
-    def _check(self, url: str) -> None:
+    def _check(self, url):
         # Downloads are made from memory, and pages come from the disk; all else would be the network.
         if not url.startswith(("file:", "blob:", "data:")):
             self.complaints.append(f"request: {url}")
@@ -54,7 +51,7 @@ def visit(browser):
     """Open a report; at the end, nothing may have been complained about."""
     visits: list[Visit] = []
 
-    def open_report(path: Path, **options):
+    def open_report(path, **options):
         context = browser.new_context(**({"viewport": {"width": 1200, "height": 800}} | options))
         context.set_default_timeout(10_000)
         seen = Visit(context.new_page())
@@ -70,7 +67,7 @@ def visit(browser):
 
 
 @pytest.fixture(scope="module")
-def pairs(tmp_path_factory) -> tuple[interplay.Selection, Path]:
+def pairs(tmp_path_factory):
     """gene7 and gene19 together decide, gene3 alone says something; gene8 is nearly gene7."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 120))
@@ -86,15 +83,15 @@ def pairs(tmp_path_factory) -> tuple[interplay.Selection, Path]:
     return result, path
 
 
-def column(page, number: int) -> list[str]:
+def column(page, number):
     return page.locator(f"#table tbody tr td:nth-child({number})").all_inner_texts()
 
 
-def no_sideways_scroll(page) -> bool:
+def no_sideways_scroll(page):
     return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_table_shows_the_relevant_first_and_sorts(visit, pairs) -> None:
+def test_table_shows_the_relevant_first_and_sorts(visit, pairs):
     result, path = pairs
     page = visit(path)
     assert column(page, 1) == result.relevant
@@ -114,7 +111,7 @@ def test_table_shows_the_relevant_first_and_sorts(visit, pairs) -> None:
     assert column(page, 1)[:12] == [f"gene{v}" for v in range(12)]  # as people count, not gene1, gene10, gene100
 
 
-def test_search_and_pages(visit, pairs) -> None:
+def test_search_and_pages(visit, pairs):
     _, path = pairs
     page = visit(path)
     page.locator("#only-relevant").uncheck()
@@ -135,7 +132,7 @@ def test_search_and_pages(visit, pairs) -> None:
     assert len(column(page, 1)) == 100
 
 
-def test_a_variable_opens_with_its_tuple_and_why(visit, pairs) -> None:
+def test_a_variable_opens_with_its_tuple_and_why(visit, pairs):
     result, path = pairs
     page = visit(path)
     page.get_by_role("button", name="gene19", exact=True).first.click()
@@ -158,7 +155,7 @@ def test_a_variable_opens_with_its_tuple_and_why(visit, pairs) -> None:
     assert not dialog.is_visible()
 
 
-def test_says_the_same(visit, pairs) -> None:
+def test_says_the_same(visit, pairs):
     _, path = pairs
     page = visit(path)
     page.get_by_role("button", name="gene7", exact=True).first.click()
@@ -167,7 +164,7 @@ def test_says_the_same(visit, pairs) -> None:
     assert page.locator("#details-title").inner_text() == "gene8"
 
 
-def test_pictures_answer_the_mouse(visit, pairs) -> None:
+def test_pictures_answer_the_mouse(visit, pairs):
     result, path = pairs
     page = visit(path)
     for name in ("gains", "p-values", "network", "correlation", "qq", "histogram"):
@@ -191,10 +188,10 @@ def test_pictures_answer_the_mouse(visit, pairs) -> None:
     assert page.locator("#details").is_visible()
 
 
-def test_theme_follows_the_system_until_chosen(visit, pairs) -> None:
+def test_theme_follows_the_system_until_chosen(visit, pairs):
     _, path = pairs
 
-    def background(page) -> str:
+    def background(page):
         return page.evaluate("getComputedStyle(document.body).backgroundColor")
 
     light, dark = visit(path, color_scheme="light"), visit(path, color_scheme="dark")
@@ -209,7 +206,7 @@ def test_theme_follows_the_system_until_chosen(visit, pairs) -> None:
     assert background(dark) == before
 
 
-def test_keyboard_alone(visit, pairs) -> None:
+def test_keyboard_alone(visit, pairs):
     result, path = pairs
     page = visit(path)
     page.keyboard.press("Tab")
@@ -238,7 +235,7 @@ def test_keyboard_alone(visit, pairs) -> None:
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
 
 
-def test_network_is_one_stop_and_arrows_go_on(visit, pairs) -> None:
+def test_network_is_one_stop_and_arrows_go_on(visit, pairs):
     _, path = pairs
     page = visit(path)
     nodes = page.locator("#network .node")
@@ -255,7 +252,7 @@ def test_network_is_one_stop_and_arrows_go_on(visit, pairs) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 375])
-def test_phone(visit, pairs, width: int) -> None:
+def test_phone(visit, pairs, width):
     _, path = pairs
     page = visit(path, viewport={"width": width, "height": 740}, has_touch=True, is_mobile=True)
     assert no_sideways_scroll(page)
@@ -269,7 +266,7 @@ def test_phone(visit, pairs, width: int) -> None:
     )
 
 
-def test_downloads_the_whole_table(visit, pairs, tmp_path: Path) -> None:
+def test_downloads_the_whole_table(visit, pairs, tmp_path):
     result, path = pairs
     page = visit(path, accept_downloads=True)
     with page.expect_download() as waiting:
@@ -283,7 +280,7 @@ def test_downloads_the_whole_table(visit, pairs, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [1200, 375])
-def test_variables_that_call_for_caution_are_marked(visit, tmp_path: Path, width: int) -> None:
+def test_variables_that_call_for_caution_are_marked(visit, tmp_path, width):
     rng = np.random.default_rng(0)
     y = rng.random(300) < 0.5
     X = pd.DataFrame(rng.normal(size=(300, 12)), columns=[f"gene{v}" for v in range(12)])
@@ -304,7 +301,7 @@ def test_variables_that_call_for_caution_are_marked(visit, tmp_path: Path, width
     assert frame["caution"].tolist() == result.table["caution"].tolist()
 
 
-def test_copies_the_methods(visit, pairs) -> None:
+def test_copies_the_methods(visit, pairs):
     _, path = pairs
     page = visit(path, permissions=["clipboard-read", "clipboard-write"])
     page.locator("#methods .copy").click()
@@ -314,7 +311,7 @@ def test_copies_the_methods(visit, pairs) -> None:
     assert "10.32614/RJ-2019-019" in copied
 
 
-def test_prints_light_with_all_relevant_variables(visit, pairs, tmp_path: Path) -> None:
+def test_prints_light_with_all_relevant_variables(visit, pairs, tmp_path):
     _, path = pairs
     page = visit(path, color_scheme="dark")
     page.locator("#page-size").select_option("10")
@@ -326,7 +323,7 @@ def test_prints_light_with_all_relevant_variables(visit, pairs, tmp_path: Path) 
     assert page.pdf().startswith(b"%PDF")
 
 
-def test_hostile_names_are_only_shown(visit, tmp_path: Path) -> None:
+def test_hostile_names_are_only_shown(visit, tmp_path):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(500, 30))
     for v in range(4, len(HOSTILE)):
@@ -366,7 +363,7 @@ REPORTS = {
 
 
 @pytest.mark.parametrize("kind", REPORTS)
-def test_every_kind_of_result(visit, kind: str, tmp_path: Path) -> None:
+def test_every_kind_of_result(visit, kind, tmp_path):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 14 if kind == "five" else 40))
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
@@ -392,7 +389,7 @@ def test_every_kind_of_result(visit, kind: str, tmp_path: Path) -> None:
         assert page.locator("#qq svg, #qq p").count() == 1
 
 
-def test_older_results_say_that_cells_are_missing(visit, pairs, tmp_path: Path) -> None:
+def test_older_results_say_that_cells_are_missing(visit, pairs, tmp_path):
     from dataclasses import replace
 
     replace(pairs[0], tuple_counts=()).to_html(tmp_path / "report.html")
@@ -401,7 +398,7 @@ def test_older_results_say_that_cells_are_missing(visit, pairs, tmp_path: Path) 
     assert "does not contain the counts" in page.locator("#details").inner_text()
 
 
-def test_ten_thousand_variables(visit, tmp_path: Path) -> None:
+def test_ten_thousand_variables(visit, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 10_000)).astype(np.float32)
     result = interplay.select(X, X[:, 4321] > 0, dimensions=1, random_state=0)
@@ -416,7 +413,7 @@ def test_ten_thousand_variables(visit, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def ten_classes(tmp_path_factory) -> Path:
+def ten_classes(tmp_path_factory):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(1000, 20)), columns=[f"gene{v}" for v in range(20)])
     number = np.clip((2.5 * X["gene0"] + 5 + rng.normal(size=1000)).astype(int), 0, 9)
@@ -426,12 +423,12 @@ def ten_classes(tmp_path_factory) -> Path:
     return path
 
 
-def fills(page, selector: str) -> list[str]:
+def fills(page, selector):
     return page.locator(selector).evaluate_all("parts => parts.map((part) => getComputedStyle(part).fill)")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_ten_classes_have_ten_colours(visit, ten_classes, theme) -> None:
+def test_ten_classes_have_ten_colours(visit, ten_classes, theme):
     for width in (1400, 390):
         page = visit(ten_classes, viewport={"width": width, "height": 900}, color_scheme=theme)
         swatches = page.locator("#first-why .key.class").evaluate_all(
@@ -448,7 +445,7 @@ def test_ten_classes_have_ten_colours(visit, ten_classes, theme) -> None:
     assert "cell type" in page.locator(".about-data").inner_text()
 
 
-def test_words_name_the_class_whose_share_differs_most(visit, tmp_path) -> None:
+def test_words_name_the_class_whose_share_differs_most(visit, tmp_path):
     """Most samples are of class b, half of them on either side; a and c are apart."""
     rng = np.random.default_rng(0)
     x = np.r_[rng.normal(-2, 0.3, 60), rng.normal(0, 1, 120), rng.normal(2, 0.3, 60)]
@@ -462,7 +459,7 @@ def test_words_name_the_class_whose_share_differs_most(visit, tmp_path) -> None:
     assert "Its best tuple" not in titles
 
 
-def test_ordered_classes_run_from_light_to_dark(visit, tmp_path) -> None:
+def test_ordered_classes_run_from_light_to_dark(visit, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 10))
     grade = np.clip((1.5 * X[:, 0] + 3).astype(int), 0, 5)
@@ -481,7 +478,7 @@ def test_ordered_classes_run_from_light_to_dark(visit, tmp_path) -> None:
     assert lightness == sorted(lightness, reverse=True)
 
 
-def test_names_in_a_crowded_network_do_not_overlap(visit, tmp_path) -> None:
+def test_names_in_a_crowded_network_do_not_overlap(visit, tmp_path):
     rng = np.random.default_rng(0)
     z = rng.normal(size=(1500, 30))
     X = pd.DataFrame(
@@ -504,7 +501,7 @@ def test_names_in_a_crowded_network_do_not_overlap(visit, tmp_path) -> None:
     assert f"of {len(result.relevant)} relevant variables" in page.locator("#network").inner_text()
 
 
-def test_a_table_of_28_501_variables(visit, tmp_path) -> None:
+def test_a_table_of_28_501_variables(visit, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (300, 28_501)).astype(np.int8)
     y = (X[:, 7] + rng.normal(size=300) > 1).astype(int)
@@ -517,7 +514,7 @@ def test_a_table_of_28_501_variables(visit, tmp_path) -> None:
         assert column(page, 1)[0] == "x7"
 
 
-def test_nothing_found_names_what_is_found_alone(visit, tmp_path) -> None:
+def test_nothing_found_names_what_is_found_alone(visit, tmp_path):
     rng = np.random.default_rng(7)
     X = rng.normal(size=(150, 400))
     y = (X[:, 3] > 0) ^ (rng.random(150) < 0.28)
@@ -530,7 +527,7 @@ def test_nothing_found_names_what_is_found_alone(visit, tmp_path) -> None:
     assert "x3 is significant when each variable is tested alone" in words
 
 
-def test_censored_times_covariates_and_permutations(visit, tmp_path) -> None:
+def test_censored_times_covariates_and_permutations(visit, tmp_path):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 12))
     time = rng.exponential(np.where((X[:, 3] > 0) ^ (X[:, 7] > 0), 0.3, 2.0))
@@ -552,7 +549,7 @@ def test_censored_times_covariates_and_permutations(visit, tmp_path) -> None:
 
 
 @pytest.fixture(scope="module")
-def times_report(tmp_path_factory) -> Path:
+def times_report(tmp_path_factory):
     """Times that depend on one of four variables."""
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
@@ -564,7 +561,7 @@ def times_report(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_texts_of_pictures_are_not_cut_off(visit, tmp_path, width) -> None:
+def test_texts_of_pictures_are_not_cut_off(visit, tmp_path, width):
     """Long names lie within their pictures; words of a table are not broken; exact tests are not drawn as fits."""
     rng = np.random.default_rng(4)
     names = [f"worst compactness mm{v}" for v in range(12)]
@@ -588,7 +585,7 @@ def test_texts_of_pictures_are_not_cut_off(visit, tmp_path, width) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_survival_curves_are_painted(visit, times_report, theme) -> None:
+def test_survival_curves_are_painted(visit, times_report, theme):
     page = visit(times_report, color_scheme=theme)
     page.locator("#searched summary").click()
     assert "the outcome is a time to an event" in page.locator("#summary .words").first.inner_text()
@@ -599,7 +596,7 @@ def test_survival_curves_are_painted(visit, times_report, theme) -> None:
     chart = page.locator("#survival svg")
     chart.scroll_into_view_if_needed()
 
-    def colours(selector: str, attribute: str, pseudo: str | None = None) -> list[str]:
+    def colours(selector, attribute, pseudo=None):
         return page.locator(f"#survival {selector}").evaluate_all(
             "(all, [name, pseudo]) => all.map((each) => getComputedStyle(each, pseudo)[name])", [attribute, pseudo]
         )
@@ -627,7 +624,7 @@ def test_survival_curves_are_painted(visit, times_report, theme) -> None:
 
 
 @pytest.fixture(scope="module")
-def interactions_of_times(tmp_path_factory) -> tuple[interplay.Interactions, Path]:
+def interactions_of_times(tmp_path_factory):
     """b and d change the hazard together; a name may hold anything."""
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(400, 4)), columns=["a", "b <i>", "c", "d"])
@@ -640,7 +637,7 @@ def interactions_of_times(tmp_path_factory) -> tuple[interplay.Interactions, Pat
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_survival_curves_of_interactions_are_painted(visit, interactions_of_times, theme) -> None:
+def test_survival_curves_of_interactions_are_painted(visit, interactions_of_times, theme):
     result, path = interactions_of_times
     page = visit(path, color_scheme=theme)
     charts = page.locator("#cells .chart svg")
@@ -681,7 +678,7 @@ def test_survival_curves_of_interactions_are_painted(visit, interactions_of_time
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_keys_are_dashed_where_lines_are(visit, tmp_path, theme) -> None:
+def test_keys_are_dashed_where_lines_are(visit, tmp_path, theme):
     """Nine cells: the ninth line has the colour of the first one, and is dashed, as is its key."""
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.binomial(2, 0.5, size=(300, 2)), columns=["rs1", "rs2"])
@@ -706,12 +703,12 @@ def test_keys_are_dashed_where_lines_are(visit, tmp_path, theme) -> None:
     assert page.locator("#cells .chart svg .label").first.text_content() == "months"
 
 
-def clipped(page) -> int:
+def clipped(page):
     frames = page.locator(".table-frame, .cells-frame")
     return int(frames.evaluate_all("(all) => Math.max(...all.map((each) => each.scrollWidth - each.clientWidth))"))
 
 
-def test_tables_are_not_clipped(visit, pairs, times_report, interactions_of_times) -> None:
+def test_tables_are_not_clipped(visit, pairs, times_report, interactions_of_times):
     for path in (pairs[1], interactions_of_times[1]):
         assert clipped(visit(path, viewport={"width": 1280, "height": 900})) == 0, path
     page = visit(times_report, viewport=PHONE)
@@ -724,10 +721,10 @@ def test_tables_are_not_clipped(visit, pairs, times_report, interactions_of_time
     assert "risk where higher" in page.locator("#table td.effect").first.inner_text()
 
 
-def test_columns_that_say_nothing_are_left_out(visit, pairs) -> None:
+def test_columns_that_say_nothing_are_left_out(visit, pairs):
     page = visit(pairs[1])
 
-    def heads() -> list[str]:
+    def heads():
         return [text.strip(" ↑↓") for text in page.locator("#table thead th").all_inner_texts()]
 
     assert heads() == ["Variable", "Direction and size", "How sure", "Works with"]
@@ -743,7 +740,7 @@ def test_columns_that_say_nothing_are_left_out(visit, pairs) -> None:
     assert focused == "Relevant"
 
 
-def test_untested_interactions_are_called_untested(visit, tmp_path) -> None:
+def test_untested_interactions_are_called_untested(visit, tmp_path):
     """Within groups, partners are not tested, and no null distribution is fitted."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(120, 8)), columns=[f"gene{v}" for v in range(8)])
@@ -761,7 +758,7 @@ def test_untested_interactions_are_called_untested(visit, tmp_path) -> None:
     assert "contrast" not in page.locator("#gains-words").inner_text()
 
 
-def test_interactions_of_classes_have_no_curves(visit, tmp_path) -> None:
+def test_interactions_of_classes_have_no_curves(visit, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     interplay.interactions(X, (X[:, 0] > 0) ^ (X[:, 1] > 0)).to_html(tmp_path / "pairs.html")
@@ -770,12 +767,12 @@ def test_interactions_of_classes_have_no_curves(visit, tmp_path) -> None:
     assert page.locator("#cells .chart").count() == 0
 
 
-def channels(colour: str) -> list[int]:
+def channels(colour):
     return [int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
 
 
-def contrast(one: str, other: str) -> float:
-    def luminance(colour: str) -> float:
+def contrast(one, other):
+    def luminance(colour):
         linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(channels(colour)) / 255]
         return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
 
@@ -783,7 +780,7 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def painted(page, x: float, y: float, colour: str) -> bool:
+def painted(page, x, y, colour):
     """Say whether a pixel near a place has a colour, but for smoothed edges."""
     import io
 

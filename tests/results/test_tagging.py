@@ -1,12 +1,9 @@
 """Tagging: is a lead an interaction, or does another column explain it? Models are compared with statsmodels."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +22,7 @@ from reference import covariate_columns
 NAMES = ["a", "b", "cause", *(f"noise{i}" for i in range(6))]
 
 
-def haplotypes(n: int, seed: int = 0, r2: float = 0.1) -> tuple[np.random.Generator, np.ndarray, np.ndarray]:
+def haplotypes(n, seed=0, r2=0.1):
     """Return haplotypes of two markers with this r²."""
     rng = np.random.default_rng(seed)
     one = rng.random((n, 2)) < 0.4
@@ -33,9 +30,7 @@ def haplotypes(n: int, seed: int = 0, r2: float = 0.1) -> tuple[np.random.Genera
     return rng, one, other
 
 
-def phantom(
-    n: int = 800, seed: int = 0, kind: str = "numbers", r2: float = 0.1, spread: float = 0.7
-) -> tuple[pd.DataFrame, Any]:
+def phantom(n=800, seed=0, kind="numbers", r2=0.1, spread=0.7):
     """The cause lies on haplotypes with both markers, and has an effect of its own."""
     rng, one, other = haplotypes(n, seed, r2)
     cause = one & other & (rng.random((n, 2)) < 0.9)
@@ -49,7 +44,7 @@ def phantom(
     return frame, y
 
 
-def true_pair(n: int = 800, seed: int = 0, kind: str = "numbers") -> tuple[pd.DataFrame, Any]:
+def true_pair(n=800, seed=0, kind="numbers"):
     """Markers that are not linked interact; each has a neighbour."""
     rng, one, other = haplotypes(n, seed, 0.0)
     near = [np.where(rng.random((n, 2)) < 0.8, each, rng.random((n, 2)) < 0.4) for each in (one, other)]
@@ -59,7 +54,7 @@ def true_pair(n: int = 800, seed: int = 0, kind: str = "numbers") -> tuple[pd.Da
     return frame, np.where(y > 0, "ill", "well") if kind == "classes" else y
 
 
-def statsmodels_p(frame: pd.DataFrame, y: Any, smaller: str, larger: str) -> float:
+def statsmodels_p(frame, y, smaller, larger):
     """p-value of the likelihood ratio, or of F, of nested models."""
     if isinstance(y[0], str):
         levels = np.unique(y)
@@ -74,19 +69,19 @@ def statsmodels_p(frame: pd.DataFrame, y: Any, smaller: str, larger: str) -> flo
     return float(fits[1].compare_f_test(fits[0])[1])
 
 
-def ages(n: int) -> np.ndarray:
+def ages(n):
     return np.random.default_rng(10).normal(size=n)
 
 
 @cache
-def columns_of_ages(n: int) -> list[list[float]]:
+def columns_of_ages(n):
     """Plain loops over all pairs of samples: made once."""
     return covariate_columns(ages(n).tolist())
 
 
 @pytest.mark.parametrize("kind", ["classes", "three", "numbers"])
 @pytest.mark.parametrize("beside", ["", "age", "site"])
-def test_models_are_those_of_statsmodels(kind: str, beside: str) -> None:
+def test_models_are_those_of_statsmodels(kind, beside):
     frame, y = phantom(4000, 3, kind, spread=1.5)
     rng = np.random.default_rng(9)
     age, site = ages(len(frame)), rng.integers(0, 2, len(frame)) if beside == "site" else None
@@ -115,7 +110,7 @@ def test_models_are_those_of_statsmodels(kind: str, beside: str) -> None:
 
 
 @pytest.mark.parametrize("left_out", [0, 40])
-def test_screen_is_exact_for_linear_models(left_out: int) -> None:
+def test_screen_is_exact_for_linear_models(left_out):
     rng = np.random.default_rng(0)
     n_samples = 300
     samples = np.sort(rng.permutation(n_samples)[left_out:])
@@ -140,7 +135,7 @@ def test_screen_is_exact_for_linear_models(left_out: int) -> None:
     )
     np.testing.assert_allclose(found.also, rows @ also, rtol=1e-3, atol=1e-3)
 
-    def rss(columns: np.ndarray) -> float:
+    def rss(columns):
         return float(((y - columns @ np.linalg.lstsq(columns, y, rcond=None)[0]) ** 2).sum())
 
     of = [rows[start:end, samples].T.astype(float) for start, end in pairwise(first)]
@@ -161,7 +156,7 @@ def test_screen_is_exact_for_linear_models(left_out: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
-def test_cause_that_is_typed_explains_and_one_that_is_not_cannot_be_told(kind: str) -> None:
+def test_cause_that_is_typed_explains_and_one_that_is_not_cannot_be_told(kind):
     for seed in range(5):
         frame, y = phantom(2000, seed, kind)
         found = interplay.interactions(frame, y)
@@ -179,7 +174,7 @@ def test_cause_that_is_typed_explains_and_one_that_is_not_cannot_be_told(kind: s
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
-def test_true_pairs_hold(kind: str) -> None:
+def test_true_pairs_hold(kind):
     verdicts = []
     for seed in range(8):
         frame, y = true_pair(800, seed, kind)
@@ -189,7 +184,7 @@ def test_true_pairs_hold(kind: str) -> None:
     assert verdicts.count("holds") >= 7
 
 
-def test_complete_tables_let_linked_members_hold() -> None:
+def test_complete_tables_let_linked_members_hold():
     rng, one, other = haplotypes(1000, 1, 0.2)
     frame = pd.DataFrame({"a": one.sum(1), "b": other.sum(1), "z": rng.integers(0, 3, 1000)})
     y = (frame["a"] - 0.8) * (frame["b"] - 0.8) + rng.normal(size=1000)
@@ -199,7 +194,7 @@ def test_complete_tables_let_linked_members_hold() -> None:
     assert found.tagging(frame, y.to_numpy(), complete=True)["verdict"][0] == "holds"
 
 
-def test_positions_say_which_columns_are_near() -> None:
+def test_positions_say_which_columns_are_near():
     frame, y = phantom(1000, 0, r2=0.0)
     far = {name: ("1", 5_000_000 * place) for place, name in enumerate(frame.columns)}
     near = far | {"a": ("2", 100), "b": ("2", 900), "cause": ("2", 500)}
@@ -217,7 +212,7 @@ def test_positions_say_which_columns_are_near() -> None:
     assert "apart" in interplay.interactions(hidden, y).tagging(hidden, y, positions=where)["reason"][0]
 
 
-def test_dense_bed_file(tmp_path: Path) -> None:
+def test_dense_bed_file(tmp_path):
     to_bed = pytest.importorskip("bed_reader").to_bed
     frame, y = phantom(800, 2)
     file = tmp_path / "dense.bed"
@@ -227,7 +222,7 @@ def test_dense_bed_file(tmp_path: Path) -> None:
     assert table["by"][0] == ("rs2",)
 
 
-def test_explained_leads_are_no_interactions_in_summary_report_and_file(tmp_path: Path) -> None:
+def test_explained_leads_are_no_interactions_in_summary_report_and_file(tmp_path):
     frame, y = phantom(1000, 0)
     found = interplay.interactions(frame, y)
     again = found.with_tagging(frame, y)
@@ -245,7 +240,7 @@ def test_explained_leads_are_no_interactions_in_summary_report_and_file(tmp_path
     assert len(again.only_significant()) == len(again.significant)
 
 
-def test_cut_numbers_labels_and_missing_values() -> None:
+def test_cut_numbers_labels_and_missing_values():
     rng = np.random.default_rng(0)
     n = 900
     hidden = rng.normal(size=n)
@@ -272,7 +267,7 @@ def test_cut_numbers_labels_and_missing_values() -> None:
 
 
 @pytest.mark.slow
-def test_many_leads_with_many_neighbours_take_seconds() -> None:
+def test_many_leads_with_many_neighbours_take_seconds():
     """100 leads with 500 neighbours each, all of them significant; the limit leaves room for a busy machine."""
     rng = np.random.default_rng(0)
     n, size, n_leads = 1000, 501, 100

@@ -1,8 +1,5 @@
 """Tagging of times, and of outcomes with covariates and an offset: models are compared with statsmodels."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +16,7 @@ from reference import covariate_columns
 CELLS = ["p_interaction", "p_neighbour", "p_given"]
 
 
-def shadow(n: int = 1500, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+def shadow(n=1500, seed=0):
     """Two markers, the cause on haplotypes with both, and noise; known log hazards or log odds of the samples."""
     rng = np.random.default_rng(seed)
     one = rng.random((n, 2)) < 0.4
@@ -30,7 +27,7 @@ def shadow(n: int = 1500, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     return frame, rng.normal(size=n)
 
 
-def times_of(log_hazard: np.ndarray, seed: int = 0) -> tuple[Any, np.ndarray]:
+def times_of(log_hazard, seed=0):
     """Times with ties, of which a third is censored; and entries, before which some samples were not seen."""
     rng = np.random.default_rng([seed, 1])
     entry = np.where(rng.random(len(log_hazard)) < 0.4, rng.uniform(0, 0.1, len(log_hazard)), 0.0)
@@ -39,15 +36,15 @@ def times_of(log_hazard: np.ndarray, seed: int = 0) -> tuple[Any, np.ndarray]:
     return ((np.minimum(time, end) + 0.02).round(2), time <= end), np.maximum(entry.round(2) - 0.005, 0.0)
 
 
-def levels(values: pd.Series) -> np.ndarray:
+def levels(values):
     return np.column_stack([values == value for value in np.unique(values)[1:]]).astype(float)
 
 
-def both(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def both(one, other):
     return np.column_stack([a * b for a in one.T for b in other.T])
 
 
-def columns_of(frame: pd.DataFrame, known: np.ndarray, site: np.ndarray | None) -> list[np.ndarray]:
+def columns_of(frame, known, site):
     """Columns of members; with the interaction; with the cause; with both. Effects differ between strata."""
     a, b, cause = (levels(frame[name]) for name in ("a", "b", "cause"))
     main, more = np.hstack([a, b]), both(a, b)
@@ -59,7 +56,7 @@ def columns_of(frame: pd.DataFrame, known: np.ndarray, site: np.ndarray | None) 
 
 
 @pytest.mark.parametrize("given", ["age", "offset and entry", "site and age"])
-def test_times_are_those_of_statsmodels(given: str) -> None:
+def test_times_are_those_of_statsmodels(given):
     frame, age = shadow(1000)
     y, entry = times_of(1.1 * frame["cause"].to_numpy() + 0.5 * age)
     site = np.arange(len(frame)) % 2
@@ -78,7 +75,7 @@ def test_times_are_those_of_statsmodels(given: str) -> None:
     models = columns_of(frame, known, site if "site" in given else None)
     fits = [PHReg(y[0], part, status=y[1] * 1, ties="efron", **same).fit(disp=0).llf for part in models]
 
-    def p_value(smaller: int, larger: int) -> float:
+    def p_value(smaller, larger):
         df = models[larger].shape[1] - models[smaller].shape[1]
         ratio = 2 * (fits[larger] - fits[smaller])
         return float(stats.f.sf(ratio / df, df, y[1].sum() - models[larger].shape[1]))
@@ -89,7 +86,7 @@ def test_times_are_those_of_statsmodels(given: str) -> None:
     assert row["by"] == ("cause",)
 
 
-def test_classes_with_an_offset_are_those_of_statsmodels() -> None:
+def test_classes_with_an_offset_are_those_of_statsmodels():
     frame, age = shadow()
     rng = np.random.default_rng(1)
     log_odds = 2.0 * frame["cause"] + 1.5 * age - 1.0
@@ -113,7 +110,7 @@ def test_classes_with_an_offset_are_those_of_statsmodels() -> None:
     assert without["p_interaction"][0] != table["p_interaction"].iloc[0]
 
 
-def test_numbers_with_an_offset_are_those_without_it() -> None:
+def test_numbers_with_an_offset_are_those_without_it():
     frame, age = shadow(800)
     y = frame["cause"] + np.random.default_rng(2).normal(size=800)
     found = interplay.interactions(frame, (y + 3 * age).to_numpy(), offset=3 * age)
@@ -123,7 +120,7 @@ def test_numbers_with_an_offset_are_those_without_it() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_verdicts_on_times(seed: int, tmp_path: Path) -> None:
+def test_verdicts_on_times(seed, tmp_path):
     frame, _ = shadow(seed=seed)
     y, _ = times_of(1.1 * frame["cause"].to_numpy(), seed)
     hidden = frame.drop(columns="cause")
@@ -147,7 +144,7 @@ def test_verdicts_on_times(seed: int, tmp_path: Path) -> None:
     assert "tested again in Cox models" in (tmp_path / "pairs.html").read_text(encoding="utf-8")
 
 
-def test_times_with_few_events_cannot_be_told() -> None:
+def test_times_with_few_events_cannot_be_told():
     frame, _ = shadow(300)
     (time, event), _ = times_of(2 * frame["cause"].to_numpy())
     event &= np.arange(300) < 90

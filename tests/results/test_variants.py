@@ -1,10 +1,7 @@
 """What a GWAS gives of each variant, beside statsmodels, plain counts and PLINK 2."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,7 +20,7 @@ N = 300
 
 
 @pytest.fixture(scope="module")
-def data() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def data():
     rng = np.random.default_rng(0)
     G = rng.binomial(2, rng.uniform(0.1, 0.5, 12), (N, 12)).astype(float)
     G[rng.random(G.shape) < 0.03] = np.nan
@@ -35,7 +32,7 @@ def data() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("n_columns", [1, 3])
-def test_slopes_are_those_of_statsmodels(data, n_columns: int) -> None:
+def test_slopes_are_those_of_statsmodels(data, n_columns):
     G, columns, number, is_case = data
     known_columns = columns[:, :n_columns]
     linear = linear_per_unit(G.T, number, known_columns)
@@ -55,7 +52,7 @@ def test_slopes_are_those_of_statsmodels(data, n_columns: int) -> None:
     assert np.isnan(logistic.estimate[11])
 
 
-def test_a_known_part_and_separated_classes(data) -> None:
+def test_a_known_part_and_separated_classes(data):
     G, columns, _, is_case = data
     found = logistic_per_unit(G[:, :2].T, is_case, columns[:, :1], offset=columns[:, 1])
     known = ~np.isnan(G[:, 1])
@@ -71,7 +68,7 @@ def test_a_known_part_and_separated_classes(data) -> None:
 
 
 @pytest.mark.parametrize("ending", [".bed", ".pgen", ".vcf"])
-def test_tables_of_files_of_genotypes(tmp_path: Path, ending: str) -> None:
+def test_tables_of_files_of_genotypes(tmp_path, ending):
     study = Study()
     study.write_sample(tmp_path / "study.sample")
     file = study.write(tmp_path, ending)
@@ -105,7 +102,7 @@ def test_tables_of_files_of_genotypes(tmp_path: Path, ending: str) -> None:
     pd.testing.assert_frame_equal(interplay.merge_interactions(parts).table, pairs.table)
 
 
-def test_pictures_and_report(tmp_path: Path) -> None:
+def test_pictures_and_report(tmp_path):
     study = Study()
     table = interplay.genetics.read_bed(study.write(tmp_path, ".bed"))
     result = interplay.select(table, "phenotype", random_state=0)
@@ -127,7 +124,7 @@ def test_pictures_and_report(tmp_path: Path) -> None:
     assert len(shown_places(known, result.is_relevant, 10)) == 10
 
 
-def test_tables_without_variants_keep_their_columns() -> None:
+def test_tables_without_variants_keep_their_columns():
     X = np.random.default_rng(0).integers(0, 3, (60, 4))
     found = interplay.select(X, X[:, 0] > 1, dimensions=1, random_state=0)
     assert found.table.columns[:3].to_list() == ["variable", "gain", "p_value"]
@@ -135,7 +132,7 @@ def test_tables_without_variants_keep_their_columns() -> None:
         found.sumstats()
 
 
-def test_summary_statistics(tmp_path: Path, command) -> None:
+def test_summary_statistics(tmp_path, command):
     study = Study()
     file, out, pairs = study.write(tmp_path, ".bed"), tmp_path / "one.tsv", tmp_path / "pairs.tsv"
     done = command("run", file, "-k", 1, "--seed", 0, "--sumstats", out, "--out", tmp_path / "table.csv")
@@ -159,7 +156,7 @@ def test_summary_statistics(tmp_path: Path, command) -> None:
 
 
 @pytest.mark.skipif(shutil.which("plink2") is None, reason="PLINK 2 is not installed")
-def test_signs_and_sizes_are_those_of_plink_from_every_format(tmp_path: Path) -> None:
+def test_signs_and_sizes_are_those_of_plink_from_every_format(tmp_path):
     rng = np.random.default_rng(1)
     G = rng.binomial(2, rng.uniform(0.2, 0.5, 20), (N, 20)).astype(np.int8)
     number = G[:, :10] @ np.where(np.arange(10) % 2, 0.5, -0.5) + rng.normal(size=N)
@@ -174,7 +171,7 @@ def test_signs_and_sizes_are_those_of_plink_from_every_format(tmp_path: Path) ->
         "FID IID value\n" + "".join(f"F{i // 2} P{i} {value:.6f}\n" for i, value in enumerate(number))
     )
 
-    def plink2(*arguments: str) -> None:
+    def plink2(*arguments):
         command = ["plink2", "--bfile", str(tmp_path / "s"), *arguments, "--out", str(tmp_path / "s"), "--threads", "1"]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

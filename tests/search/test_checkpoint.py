@@ -1,7 +1,5 @@
 """Checkpoints: whatever happens to a search, the same call goes on and gives the same bits."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat
@@ -17,7 +15,7 @@ import pytest
 
 import interplay
 import interplay.search.checkpoint
-from interplay.base.arrays import MaxGains, summed
+from interplay.base.arrays import summed
 from interplay.search.engines.base import TileShape
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.routing import ChunkSize, end_of_chunk
@@ -27,20 +25,20 @@ SETTINGS = {"dimensions": 3, "discretizations": 2, "range_": 0.5, "random_state"
 
 
 @pytest.fixture
-def data() -> tuple[np.ndarray, np.ndarray]:
+def data():
     rng = np.random.default_rng(0)
     return rng.normal(size=(150, 40)), rng.integers(0, 3, 150)
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path):
     return tmp_path / "run.ckpt"
 
 
 class Stops(CpuEngine):
     """An engine that fails at its nth call."""
 
-    def __init__(self, at: int, error: type[BaseException] = RuntimeError) -> None:
+    def __init__(self, at, error=RuntimeError):
         super().__init__()
         object.__setattr__(self, "calls", [])
         object.__setattr__(self, "at", at)
@@ -54,7 +52,7 @@ class Stops(CpuEngine):
 
 
 @pytest.fixture
-def small_tiles(monkeypatch) -> None:
+def small_tiles(monkeypatch):
     """Many tiles also for a small table."""
     import interplay.search.plan as search
 
@@ -64,14 +62,14 @@ def small_tiles(monkeypatch) -> None:
     monkeypatch.setattr(search, "make_tuple_tiles", make)
 
 
-def assert_same(a: MaxGains, b: MaxGains) -> None:
+def assert_same(a, b):
     for name in ("gain_by_group", "discretization_by_group", "tuples_by_group", "df_by_group"):
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
 
 
 @pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("at", [1, 2, 3, 5, 8, 13])
-def test_a_failed_search_goes_on(data, file: Path, at: int) -> None:
+def test_a_failed_search_goes_on(data, file, at):
     plain = interplay.max_information_gain(*data, **SETTINGS)
     engine = Stops(at)
     with pytest.raises(RuntimeError, match="stopped"):
@@ -87,7 +85,7 @@ def test_a_failed_search_goes_on(data, file: Path, at: int) -> None:
 
 
 @pytest.mark.usefixtures("small_tiles")
-def test_a_finished_search_returns_at_once(data, file: Path) -> None:
+def test_a_finished_search_returns_at_once(data, file):
     first = interplay.select(*data, **SETTINGS, checkpoint=file)
     assert not Path(f"{file}.prev").exists()
     engine = Stops(0)
@@ -103,7 +101,7 @@ def test_a_finished_search_returns_at_once(data, file: Path) -> None:
 @pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 @pytest.mark.parametrize("at", [4, 30])
-def test_several_searches_in_one_file(data, file: Path, multiclass: str, at: int) -> None:
+def test_several_searches_in_one_file(data, file, multiclass, at):
     settings = {"dimensions": 2, "multiclass": multiclass, "random_state": 0}
     plain = interplay.select(*data, **settings)
     engine = Stops(at)
@@ -117,7 +115,7 @@ def test_several_searches_in_one_file(data, file: Path, multiclass: str, at: int
     assert np.array_equal(found.log_p, plain.log_p)
 
 
-def test_a_drawn_seed_is_kept(data, file: Path) -> None:
+def test_a_drawn_seed_is_kept(data, file):
     first = interplay.select(*data, dimensions=2, checkpoint=file)
     again = interplay.select(*data, dimensions=2, checkpoint=file)
     assert again.settings["random_state"] == first.settings["random_state"]
@@ -135,7 +133,7 @@ def test_a_drawn_seed_is_kept(data, file: Path) -> None:
         ({"contrast": np.zeros((150, 30))}, "other data"),
     ],
 )
-def test_other_settings_are_refused(data, file: Path, changes: dict, difference: str) -> None:
+def test_other_settings_are_refused(data, file, changes, difference):
     interplay.max_information_gain(*data, **SETTINGS, checkpoint=file)
     before = file.read_bytes()
     with pytest.raises(ValueError, match="belongs to another search") as caught:
@@ -145,7 +143,7 @@ def test_other_settings_are_refused(data, file: Path, changes: dict, difference:
     assert file.read_bytes() == before
 
 
-def test_other_data_are_refused(data, file: Path) -> None:
+def test_other_data_are_refused(data, file):
     X, y = data
     interplay.max_information_gain(X, y, checkpoint=file)
     changed = X.copy()
@@ -158,14 +156,14 @@ def test_other_data_are_refused(data, file: Path) -> None:
         interplay.max_information_gain(X, np.roll(y, 1), checkpoint=file)
 
 
-def test_another_version_is_refused(data, file: Path, monkeypatch) -> None:
+def test_another_version_is_refused(data, file, monkeypatch):
     interplay.max_information_gain(*data, checkpoint=file)
     monkeypatch.setattr(interplay.search.checkpoint, "version", lambda name: "9.9")
     with pytest.raises(ValueError, match=r"interplay: '.*' there, '9.9' here"):
         interplay.max_information_gain(*data, checkpoint=file)
 
 
-def test_other_tiles_are_refused(data, file: Path, request) -> None:
+def test_other_tiles_are_refused(data, file, request):
     interplay.max_information_gain(*data, checkpoint=file)
     request.getfixturevalue("small_tiles")
     with pytest.raises(ValueError, match="cuts the search into other tiles"):
@@ -175,11 +173,11 @@ def test_other_tiles_are_refused(data, file: Path, request) -> None:
 class OtherTiles(CpuEngine):
     """An engine that likes its tiles otherwise, as those of GPUs do."""
 
-    def tile_shape(self, dimensions: int) -> TileShape:
+    def tile_shape(self, dimensions):
         return TileShape(block_size=8, middle_size=8, n_lanes=8, even=False)
 
 
-def test_another_engine_goes_on_with_the_tiles_of_the_first(data, file: Path, monkeypatch) -> None:
+def test_another_engine_goes_on_with_the_tiles_of_the_first(data, file, monkeypatch):
     plain = interplay.max_information_gain(*data, **SETTINGS)
     with monkeypatch.context() as patched:
         patched.setattr(Stops, "tile_shape", OtherTiles.tile_shape, raising=False)
@@ -193,7 +191,7 @@ def test_another_engine_goes_on_with_the_tiles_of_the_first(data, file: Path, mo
     assert 0 < sum(rest.calls) < 2 * 40 * 39 * 38 / 6
 
 
-def damage(path: Path, how: str) -> None:
+def damage(path, how):
     content = bytearray(path.read_bytes())
     if how == "truncated":
         path.write_bytes(content[: len(content) // 2])
@@ -217,7 +215,7 @@ def damage(path: Path, how: str) -> None:
 
 @pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("how", ["truncated", "empty", "json", "array", "missing"])
-def test_a_damaged_file_gives_way_to_the_one_before(data, file: Path, how: str) -> None:
+def test_a_damaged_file_gives_way_to_the_one_before(data, file, how):
     plain = interplay.max_information_gain(*data, **SETTINGS)
     with pytest.raises(RuntimeError, match="stopped"):
         interplay.max_information_gain(
@@ -233,14 +231,14 @@ def test_a_damaged_file_gives_way_to_the_one_before(data, file: Path, how: str) 
     assert ["damaged: resuming from" in message for message in messages] == ([] if how == "missing" else [True])
 
 
-def test_files_that_are_no_checkpoints_stay_as_they_are(data, file: Path) -> None:
+def test_files_that_are_no_checkpoints_stay_as_they_are(data, file):
     file.write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"run.ckpt' is not a checkpoint of interplay, or is damaged"):
         interplay.max_information_gain(*data, checkpoint=file)
     assert file.read_text() == "a,b\n1,2\n"
 
 
-def test_interrupt_writes_what_was_found(tmp_path: Path, ctrl_c_after) -> None:
+def test_interrupt_writes_what_was_found(tmp_path, ctrl_c_after):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(500, 700)), rng.integers(0, 2, 500)
     file = tmp_path / "run.ckpt"
@@ -268,8 +266,8 @@ np.savez(sys.argv[2], gain=result.gains.gain, tuples=result.gains.tuples, p=resu
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
-    def start(checkpoint: str, out: Path) -> subprocess.Popen:
+def test_killed_at_any_moment_it_goes_on(tmp_path):
+    def start(checkpoint, out):
         return subprocess.Popen([sys.executable, "-c", SCRIPT, checkpoint, str(out)])
 
     assert start("", tmp_path / "plain.npz").wait() == 0
@@ -292,7 +290,7 @@ def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
         assert np.array_equal(plain[name], kept[name])
 
 
-def test_chunks_grow_to_the_time_asked_for() -> None:
+def test_chunks_grow_to_the_time_asked_for():
     size = ChunkSize(10.0)
     assert size.cost == 0
     size.learn(100.0, 0.001)
@@ -319,16 +317,14 @@ posix_only = pytest.mark.skipif(sys.platform == "win32", reason="permissions, li
         (KeyboardInterrupt(), "interrupted again"),
     ],
 )
-def test_a_fault_while_an_interrupt_is_kept_costs_nothing_found(
-    data, file: Path, monkeypatch, fault: BaseException, reason: str, call: str
-) -> None:
+def test_a_fault_while_an_interrupt_is_kept_costs_nothing_found(data, file, monkeypatch, fault, reason, call):
     class Full(Stops):
         def search(self, planes, tiles, sink, **options):
             if len(self.calls) == self.at - 1:  # from here on nothing can be written
                 monkeypatch.setattr(interplay.search.checkpoint, "write_archive", no_write)
             super().search(planes, tiles, sink, **options)
 
-    def no_write(*_, **__) -> None:
+    def no_write(*_, **__):
         raise fault
 
     with pytest.raises(interplay.SearchInterrupted) as caught:
@@ -348,7 +344,7 @@ def test_a_fault_while_an_interrupt_is_kept_costs_nothing_found(
 @posix_only
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")
 @pytest.mark.usefixtures("small_tiles")
-def test_a_full_disk_while_an_interrupt_is_kept(data, tmp_path: Path) -> None:
+def test_a_full_disk_while_an_interrupt_is_kept(data, tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True).returncode:
@@ -384,7 +380,7 @@ def test_a_full_disk_while_an_interrupt_is_kept(data, tmp_path: Path) -> None:
 
 @posix_only
 @pytest.mark.usefixtures("small_tiles")
-def test_permissions_and_links_stay(data, tmp_path: Path) -> None:
+def test_permissions_and_links_stay(data, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     real, link = tmp_path / "elsewhere" / "real.ckpt", tmp_path / "run.ckpt"
     link.symlink_to(real)
@@ -412,13 +408,13 @@ def test_permissions_and_links_stay(data, tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_device_is_refused() -> None:
+def test_a_device_is_refused():
     with pytest.raises(ValueError, match="checkpoint must be a file that can be read again"):
         interplay.Checkpoint("/dev/null")
 
 
 @pytest.mark.usefixtures("small_tiles")
-def test_two_searches_at_once_are_refused_by_name(data, file: Path) -> None:
+def test_two_searches_at_once_are_refused_by_name(data, file):
     refusals = []
 
     class Meets(CpuEngine):
@@ -438,7 +434,7 @@ def test_two_searches_at_once_are_refused_by_name(data, file: Path) -> None:
     interplay.max_information_gain(*data, **SETTINGS, checkpoint=file)
 
 
-def test_processes_with_one_file_are_told_so_or_go_on(tmp_path: Path) -> None:
+def test_processes_with_one_file_are_told_so_or_go_on(tmp_path):
     """Never anything else, and one at least gets to the end."""
     file, script = tmp_path / "run.ckpt", SCRIPT.replace("700", "150").replace("seconds=0.1", "seconds=0")
     processes = [
@@ -457,7 +453,7 @@ def test_processes_with_one_file_are_told_so_or_go_on(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.glob("run*")) == ["run.ckpt"]
 
 
-def test_what_another_search_did_since_is_seen(data, file: Path) -> None:
+def test_what_another_search_did_since_is_seen(data, file):
     kept = interplay.Checkpoint(file)
     interplay.max_information_gain(*data, **SETTINGS, checkpoint=file)
     engine = Stops(0)

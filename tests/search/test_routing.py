@@ -1,14 +1,10 @@
 """Which searcher takes a tile, what a tile costs, and that all ways to search cut the same tiles."""
 
-from __future__ import annotations
-
 import logging
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +12,7 @@ import pytest
 import interplay
 import interplay.search.plan
 from interplay import _core
-from interplay.base.arrays import BitPlanes, DiscreteCodes
+from interplay.base.arrays import DiscreteCodes
 from interplay.data.codes.planes import make_bit_planes, planes_to_come
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.base import TileShape
@@ -29,14 +25,14 @@ from interplay.search.tiles import make_tuple_tiles
 PSEUDOCOUNT = 0.25
 
 
-def planes_of(levels: np.ndarray, *, n_samples: int, n_classes: int, n_vars: int | None = None) -> BitPlanes:
+def planes_of(levels, *, n_samples, n_classes, n_vars=None):
     rng = np.random.default_rng(0)
     codes = (rng.integers(0, 60, (len(levels), n_samples)) % levels[:, np.newaxis]).astype(np.uint8)
     classes = DecisionClasses(np.arange(n_samples) % n_classes, list(range(n_classes)))
     return make_bit_planes([DiscreteCodes(codes, levels)], classes, n_vars=n_vars or len(levels))
 
 
-def alone_takes(levels: tuple[int, ...], class_sizes: np.ndarray) -> str:
+def alone_takes(levels, class_sizes):
     """Return who takes a tile of a single tuple: no table of such a tile is too large."""
     n = np.array(levels)
     tiles = make_tuple_tiles(n, n_vars=len(n), dimensions=len(n), block_size=1, middle_size=1, n_lanes=1)
@@ -56,7 +52,7 @@ LEVELS = {
 @pytest.mark.parametrize("levels", LEVELS)
 @pytest.mark.parametrize("dimensions", [2, 3, 4, 5])
 @pytest.mark.parametrize("n_real", [14, 60, pytest.param(280, marks=pytest.mark.slow)])
-def test_default_tiles_have_lanes_wherever_there_are_any(levels: str, dimensions: int, n_real: int) -> None:
+def test_default_tiles_have_lanes_wherever_there_are_any(levels, dimensions, n_real):
     n_contrast = 40
     many = n_real > 100 and dimensions >= 4  # up to a million tiles
     for n_strata in (None,) if many else (None, 2, 3):
@@ -79,7 +75,7 @@ def test_default_tiles_have_lanes_wherever_there_are_any(levels: str, dimensions
             assert tile_costs(planes, tiles, PSEUDOCOUNT).max() <= 60e9, shape
 
 
-def test_without_pseudocounts_there_are_no_bounds_to_search_lanes_with() -> None:
+def test_without_pseudocounts_there_are_no_bounds_to_search_lanes_with():
     levels = np.full(30, 2)
     tiles = make_tuple_tiles(levels, n_vars=30, dimensions=3)
     for pseudocount, class_sizes, expected in [
@@ -95,7 +91,7 @@ def test_without_pseudocounts_there_are_no_bounds_to_search_lanes_with() -> None
         assert set(searchers_of(planes, tiles, pseudocount)) == expected
 
 
-def test_what_tiles_are_cut_by_comes_from_the_core() -> None:
+def test_what_tiles_are_cut_by_comes_from_the_core():
     assert LANES == 256
     assert TRIPLE_BLOCK == 14
     assert [max_block_size(k) for k in (4, 5, 6, 9)] == [128, 32, 32, 32]
@@ -112,7 +108,7 @@ def test_what_tiles_are_cut_by_comes_from_the_core() -> None:
         (np.full(400, 2), 400, 4, [50_000, 50_000]),
     ],
 )
-def test_no_tile_takes_minutes(levels: np.ndarray, n_vars: int, dimensions: int, class_sizes: list[int]) -> None:
+def test_no_tile_takes_minutes(levels, n_vars, dimensions, class_sizes):
     planes = planes_to_come(levels, np.array(class_sizes), n_vars=n_vars)
     cut = partial(make_tuple_tiles, levels, n_vars=n_vars, dimensions=dimensions)
     _, tiles = cut_for_processor(cut, planes, PSEUDOCOUNT)
@@ -121,8 +117,8 @@ def test_no_tile_takes_minutes(levels: np.ndarray, n_vars: int, dimensions: int,
 
 
 @pytest.mark.slow
-def test_costs_are_not_far_from_the_time_it_takes() -> None:
-    def measured_and_expected(levels: int, n_classes: int) -> tuple[float, float]:
+def test_costs_are_not_far_from_the_time_it_takes():
+    def measured_and_expected(levels, n_classes):
         planes = planes_of(np.full(150, levels), n_samples=1000, n_classes=n_classes)
         tiles = make_tuple_tiles(planes.n_levels, n_vars=150, dimensions=3)
         known = CpuEngine().max_gains(planes, tiles, pseudocount=PSEUDOCOUNT)
@@ -139,12 +135,12 @@ def test_costs_are_not_far_from_the_time_it_takes() -> None:
         assert 0.5 < (longer / seconds) / (more / cost) < 2, (levels, n_classes)
 
 
-def test_costs_grow_with_levels_classes_and_samples() -> None:
+def test_costs_grow_with_levels_classes_and_samples():
     levels = np.repeat([2, 3, 4], 64)
     tiles = make_tuple_tiles(levels, n_vars=len(levels), dimensions=3)
     of_levels = levels[tiles.order[tiles.lane_start[tiles.tiles[:, -1]]]]
 
-    def cost(*class_sizes: int) -> np.ndarray:
+    def cost(*class_sizes):
         return tile_costs(planes_to_come(levels, np.array(class_sizes), n_vars=len(levels)), tiles, PSEUDOCOUNT)
 
     per_tuple = cost(500, 500) / tiles.n_tuples
@@ -156,18 +152,18 @@ def test_costs_grow_with_levels_classes_and_samples() -> None:
     assert (more_samples == np.round(more_samples)).all()  # sums of whole numbers are the same on every machine
 
 
-def mixed_table() -> tuple[np.ndarray, np.ndarray]:
+def mixed_table():
     rng = np.random.default_rng(2)
     X = np.column_stack([rng.integers(0, 2, (300, 40)), rng.integers(0, 3, (300, 30))]).astype(float)
     return X, rng.integers(0, 2, 300)
 
 
-def three_levels() -> tuple[np.ndarray, np.ndarray]:
+def three_levels():
     rng = np.random.default_rng(3)
     return rng.integers(0, 3, (300, 70)).astype(float), rng.integers(0, 2, 300)
 
 
-def three_classes() -> tuple[np.ndarray, np.ndarray]:
+def three_classes():
     rng = np.random.default_rng(4)
     return rng.normal(size=(300, 70)), rng.integers(0, 3, 300)
 
@@ -176,7 +172,7 @@ SETTINGS = {"dimensions": 3, "n_contrast": 40, "random_state": 0}
 
 
 @contextmanager
-def tiles_seen(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[np.ndarray]]:
+def tiles_seen(monkeypatch):
     """Gather the tiles that searches are cut into."""
     seen: list[np.ndarray] = []
 
@@ -191,7 +187,7 @@ def tiles_seen(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[np.ndarray]]:
 
 
 @pytest.mark.parametrize("table", [mixed_table, three_levels, three_classes])
-def test_shards_and_checkpoints_search_the_tiles_of_a_plain_search(table, tmp_path: Path, monkeypatch) -> None:
+def test_shards_and_checkpoints_search_the_tiles_of_a_plain_search(table, tmp_path, monkeypatch):
     X, y = table()
     with tiles_seen(monkeypatch) as of_plain:
         plain = interplay.select(X, y, **SETTINGS).provenance["searchers"]
@@ -209,7 +205,7 @@ def test_shards_and_checkpoints_search_the_tiles_of_a_plain_search(table, tmp_pa
     assert plain["direct"]["tuples"] == 70  # the variables alone, nothing else
 
 
-def test_strata_and_comparisons_of_classes_are_counted_too() -> None:
+def test_strata_and_comparisons_of_classes_are_counted_too():
     X, y = three_classes()
     strata = np.arange(300) % 3
     found = interplay.select(X, y, dimensions=2, n_contrast=30, random_state=0, strata=strata, multiclass="ovr")
@@ -221,7 +217,7 @@ def test_strata_and_comparisons_of_classes_are_counted_too() -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_cluster_searches_the_tiles_of_a_plain_search() -> None:
+def test_a_cluster_searches_the_tiles_of_a_plain_search():
     distributed = pytest.importorskip("distributed")
     X, y = three_levels()
     plain = interplay.select(X, y, **SETTINGS).provenance["searchers"]
@@ -246,7 +242,7 @@ class Stops(CpuEngine):
 OTHER_SHAPE = {"block_size": 8, "middle_size": 16, "n_lanes": 64}
 
 
-def test_a_checkpoint_goes_on_with_its_own_tiles(tmp_path: Path, monkeypatch) -> None:
+def test_a_checkpoint_goes_on_with_its_own_tiles(tmp_path, monkeypatch):
     X, y = three_levels()
     file = tmp_path / "run.ckpt"
     with monkeypatch.context() as patched:
@@ -271,7 +267,7 @@ def test_a_checkpoint_goes_on_with_its_own_tiles(tmp_path: Path, monkeypatch) ->
     assert sum(count["tuples"] for count in counts.values()) == comb(70, 3) + 40 * comb(70, 2) + 70
 
 
-def test_a_resumed_search_counts_what_was_done_before(tmp_path: Path) -> None:
+def test_a_resumed_search_counts_what_was_done_before(tmp_path):
     X, y = mixed_table()
     kept = interplay.Checkpoint(tmp_path / "run.ckpt", seconds=0)
     with pytest.raises(RuntimeError, match="stopped"):
@@ -281,7 +277,7 @@ def test_a_resumed_search_counts_what_was_done_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, {"pairs": {"tiles": 1}}])
-def test_parts_that_do_not_say_who_searched_are_refused(wrong: object, tmp_path: Path) -> None:
+def test_parts_that_do_not_say_who_searched_are_refused(wrong, tmp_path):
     X, y = mixed_table()
     part = interplay.search_shard(X, y, dimensions=2, shard=(1, 1))
     part.provenance["searchers"] = wrong
@@ -290,7 +286,7 @@ def test_parts_that_do_not_say_who_searched_are_refused(wrong: object, tmp_path:
         interplay.merge_parts([tmp_path / "part"])
 
 
-def test_the_searchers_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_searchers_are_logged(caplog):
     X, y = mixed_table()
     with caplog.at_level(logging.DEBUG, logger="interplay.search.engines.cpu"):
         interplay.max_information_gain(X, y, dimensions=2, engine=CpuEngine())
@@ -299,7 +295,7 @@ def test_the_searchers_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert "'singles': {'tiles': 1, 'tuples': 780}" in message  # of the 40 variables with two levels
 
 
-def test_shards_of_a_mixed_table_cost_the_same() -> None:
+def test_shards_of_a_mixed_table_cost_the_same():
     levels = np.append(np.full(700, 2), np.full(300, 3))
     tiles = make_tuple_tiles(levels, n_vars=1000, dimensions=3)
     costs = tile_costs(planes_to_come(levels, np.array([500, 500]), n_vars=1000), tiles, PSEUDOCOUNT)
@@ -307,7 +303,7 @@ def test_shards_of_a_mixed_table_cost_the_same() -> None:
     assert costs.max() < 0.1 * costs.sum() / 8
 
 
-def core_objects(**other) -> tuple[_core.Planes, _core.Tiles]:
+def core_objects(**other):
     planes = planes_of(np.full(6, 2), n_samples=50, n_classes=2)
     tiles = make_tuple_tiles(planes.n_levels, n_vars=6, dimensions=2)
     of_planes = {
@@ -346,12 +342,12 @@ def core_objects(**other) -> tuple[_core.Planes, _core.Tiles]:
         ("partner_cells", np.empty(0, dtype=np.int64), "partner_cells"),
     ],
 )
-def test_the_core_refuses_what_would_lead_it_astray(name: str, value: object, message: str) -> None:
+def test_the_core_refuses_what_would_lead_it_astray(name, value, message):
     with pytest.raises(ValueError, match=message):
         core_objects(**{name: value})
 
 
-def test_the_core_refuses_tiles_of_other_variables_and_results_it_cannot_write_to() -> None:
+def test_the_core_refuses_tiles_of_other_variables_and_results_it_cannot_write_to():
     planes, tiles = core_objects()
     job = _core.Job(1, "serial", False)
     how = {"pseudocount": 0.25, "discretization": 0, "searched_by": np.zeros(1, dtype=np.uint8), "on_tick": None}

@@ -1,7 +1,5 @@
 """max_information_gain as users call it: filters, interrupts, errors, progress, memory."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -14,12 +12,12 @@ from interplay.search.engines.base import SearchInterrupted
 
 
 @pytest.fixture
-def data() -> tuple[np.ndarray, np.ndarray]:
+def data():
     rng = np.random.default_rng(0)
     return rng.normal(size=(200, 12)), rng.integers(0, 2, 200)
 
 
-def test_one_column_with_one_value_takes_part(data) -> None:
+def test_one_column_with_one_value_takes_part(data):
     X, y = data
     X[:, 3] = 1.0
     found = interplay.max_information_gain(X, y)
@@ -27,7 +25,7 @@ def test_one_column_with_one_value_takes_part(data) -> None:
     assert found.gain[3] == found.gain.min()
 
 
-def test_variables_by_name_and_number(data) -> None:
+def test_variables_by_name_and_number(data):
     X, y = data
     by_number = interplay.max_information_gain(X, y, variables=[2, 5, 7], require="all")
     by_name = interplay.max_information_gain(X, y, variables=["x2", "x5", "x7"], require="all")
@@ -36,7 +34,7 @@ def test_variables_by_name_and_number(data) -> None:
     assert by_number.tuples[0].tolist() == [-1, -1]
 
 
-def test_levels_and_classes_in_numbers(data) -> None:
+def test_levels_and_classes_in_numbers(data):
     """256 levels, 40 classes: slow perhaps, but right: the gain alone equals that of the formula."""
     rng = np.random.default_rng(1)
     X = np.stack([rng.permutation(np.arange(1024) % 256), rng.integers(0, 3, 1024)], axis=1)
@@ -46,7 +44,7 @@ def test_levels_and_classes_in_numbers(data) -> None:
     np.add.at(n, (X[:, 0], y), 1)
     n += 0.25 * np.bincount(y) / np.bincount(y).min()
 
-    def entropy(table: np.ndarray) -> float:
+    def entropy(table):
         return -float((table * np.log2(table / table.sum(axis=1, keepdims=True))).sum())
 
     assert found.gain[0] == pytest.approx(entropy(n.sum(axis=0, keepdims=True)) - entropy(n), rel=1e-9)
@@ -54,7 +52,7 @@ def test_levels_and_classes_in_numbers(data) -> None:
     assert np.isfinite(pairs.gain).all()
 
 
-def test_interrupt_stops_within_a_second_and_leaves_what_was_found(ctrl_c_after) -> None:
+def test_interrupt_stops_within_a_second_and_leaves_what_was_found(ctrl_c_after):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1000, 2000)), rng.integers(0, 2, 1000)
     ctrl_c = ctrl_c_after(0.5)
@@ -66,7 +64,7 @@ def test_interrupt_stops_within_a_second_and_leaves_what_was_found(ctrl_c_after)
     assert np.isfinite(caught.value.partial.gain).any()
 
 
-def test_interrupted_between_discretisations(monkeypatch, data) -> None:
+def test_interrupted_between_discretisations(monkeypatch, data):
     """Wherever Ctrl-C strikes, what was found is handed over, and how far it came is told of the whole."""
     import pickle
 
@@ -91,7 +89,7 @@ def test_interrupted_between_discretisations(monkeypatch, data) -> None:
     assert "30.0% of the search" in str(copy)
 
 
-def test_contrast_is_taken_like_its_source() -> None:
+def test_contrast_is_taken_like_its_source():
     import pandas as pd
 
     rng = np.random.default_rng(0)
@@ -104,7 +102,7 @@ def test_contrast_is_taken_like_its_source() -> None:
 
 
 @pytest.mark.parametrize("pseudocount", [1e-4, 50.0, 5000.0, 1e6])
-def test_the_bound_holds_for_any_pseudocount(pseudocount: float) -> None:
+def test_the_bound_holds_for_any_pseudocount(pseudocount):
     from interplay.search.engines.cpu import CpuEngine
 
     rng = np.random.default_rng(1)
@@ -115,13 +113,13 @@ def test_the_bound_holds_for_any_pseudocount(pseudocount: float) -> None:
     assert np.array_equal(fast.tuples, direct.tuples)
 
 
-def test_no_stderr_is_no_error(monkeypatch, data) -> None:
+def test_no_stderr_is_no_error(monkeypatch, data):
     monkeypatch.setattr(sys, "stderr", None)
     for progress in (None, True, False):
         interplay.max_information_gain(*data, progress=progress)
 
 
-def test_an_error_in_the_progress_display_stops_the_search() -> None:
+def test_an_error_in_the_progress_display_stops_the_search():
     from interplay.base.arrays import DiscreteCodes
     from interplay.data.codes.planes import make_bit_planes
     from interplay.data.study.outcomes.classes import DecisionClasses
@@ -134,7 +132,7 @@ def test_an_error_in_the_progress_display_stops_the_search() -> None:
     planes = make_bit_planes([codes], DecisionClasses(rng.integers(0, 2, 1000), [0, 1]))
     tiles = make_tuple_tiles(levels, n_vars=800, dimensions=3)
 
-    def fail(done: int, found: object = None) -> None:
+    def fail(done, found=None):
         raise RuntimeError("the display broke")
 
     with pytest.raises(RuntimeError, match="the display broke"):
@@ -142,7 +140,7 @@ def test_an_error_in_the_progress_display_stops_the_search() -> None:
 
 
 @pytest.mark.parametrize("progress", [True, False])
-def test_progress_goes_to_stderr_or_nowhere(progress: bool) -> None:
+def test_progress_goes_to_stderr_or_nowhere(progress):
     code = (
         "import numpy as np, interplay\n"
         "rng = np.random.default_rng(0)\n"
@@ -154,14 +152,14 @@ def test_progress_goes_to_stderr_or_nowhere(progress: bool) -> None:
     assert ("tuples" in done.stderr) == progress
 
 
-def test_import_is_light() -> None:
+def test_import_is_light():
     heavy = ["matplotlib", "dask", "cupy", "pandas", "sklearn", "statsmodels", "polars", "pyarrow"]
     code = f"import interplay, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-def test_wide_table_stays_within_its_memory() -> None:
+def test_wide_table_stays_within_its_memory():
     """No table of all pairs: 60 000 variables in 2D would need 28 GB for one. Only some tuples, to be quick."""
     import resource
 
@@ -174,7 +172,7 @@ def test_wide_table_stays_within_its_memory() -> None:
 
 
 @pytest.mark.parametrize("level", ["serial", "nonsense"])
-def test_simd_level_from_the_environment(level: str) -> None:
+def test_simd_level_from_the_environment(level):
     code = (
         "import numpy as np, interplay\n"
         "rng = np.random.default_rng(0)\n"

@@ -1,7 +1,5 @@
 """Gains and tuples against outputs of the R original, which sums in float32."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -11,12 +9,12 @@ from interplay.ask.gains.call import max_information_gain
 TOLERANCE = 7e-4
 
 
-def tolerance(n_cells: int) -> float:
+def tolerance(n_cells):
     """The original adds up the cells in float32, so that its error grows like a random walk over them."""
     return TOLERANCE * max(1.0, (n_cells / 16) ** 0.5)
 
 
-def assert_like_r(found, expected_gain, expected_tuples=None, *, n_cells: int = 1) -> None:
+def assert_like_r(found, expected_gain, expected_tuples=None, *, n_cells=1):
     np.testing.assert_allclose(found.gain, expected_gain, atol=tolerance(n_cells), rtol=0)
     if expected_tuples is not None:
         assert np.array_equal(found.tuples + 1, expected_tuples)
@@ -28,7 +26,7 @@ def assert_like_r(found, expected_gain, expected_tuples=None, *, n_cells: int = 
     + [("discrete30_div2", k) for k in (1, 2, 3, 4, 5)]
     + [("discrete20_div3", k) for k in (1, 2, 3, 4)],
 )
-def test_discrete(r_output, madelon, stem: str, dimensions: int) -> None:
+def test_discrete(r_output, madelon, stem, dimensions):
     r = r_output(stem)
     found = max_information_gain(r["data"], madelon[1], dimensions=dimensions, discrete="all", n_jobs=-1)
     tuples = r[f"tuple_1based_{dimensions}d"] if dimensions > 1 else None
@@ -36,7 +34,7 @@ def test_discrete(r_output, madelon, stem: str, dimensions: int) -> None:
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4, 5])
-def test_discrete_with_contrast(r_output, madelon, dimensions: int) -> None:
+def test_discrete_with_contrast(r_output, madelon, dimensions):
     r = r_output("discrete30_div1_contrast")
     found = max_information_gain(
         r["data"], madelon[1], dimensions=dimensions, discrete="all", contrast=r["contrast_data"], n_jobs=-1
@@ -48,7 +46,7 @@ def test_discrete_with_contrast(r_output, madelon, dimensions: int) -> None:
 
 @pytest.mark.parametrize("require", ["any", "all"])
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
-def test_some_variables(r_output, madelon, dimensions: int, require: str) -> None:
+def test_some_variables(r_output, madelon, dimensions, require):
     r = r_output("interesting_vars_max_ig")
     found = max_information_gain(
         r["data"],
@@ -62,7 +60,7 @@ def test_some_variables(r_output, madelon, dimensions: int, require: str) -> Non
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
-def test_madelon(r_output, madelon, dimensions: int) -> None:
+def test_madelon(r_output, madelon, dimensions):
     r = r_output(f"madelon_{dimensions}d_div1_range0")
     found = max_information_gain(*madelon, dimensions=dimensions, discrete="none", n_jobs=-1)
     assert_like_r(found, r["ig"], r["tuple_1based"] if dimensions > 1 else None)
@@ -70,14 +68,14 @@ def test_madelon(r_output, madelon, dimensions: int) -> None:
 
 @pytest.mark.parametrize("divisions", [2, 3])
 @pytest.mark.parametrize("dimensions", [1, 2])
-def test_madelon_more_levels(r_output, madelon, dimensions: int, divisions: int) -> None:
+def test_madelon_more_levels(r_output, madelon, dimensions, divisions):
     r = r_output(f"madelon_{dimensions}d_div{divisions}_range0")
     found = max_information_gain(*madelon, dimensions=dimensions, divisions=divisions, discrete="none", n_jobs=-1)
     assert_like_r(found, r["ig"], r["tuple_1based"] if dimensions > 1 else None)
 
 
 @pytest.mark.parametrize("dimensions", [1, 2])
-def test_madelon_with_contrast(r_output, madelon, dimensions: int) -> None:
+def test_madelon_with_contrast(r_output, madelon, dimensions):
     r = r_output(f"madelon_{dimensions}d_div1_range0_contrast500_seed0")
     contrast = r_output("madelon_2d_div1_range0_contrast500_seed0")["contrast_data"]
     found = max_information_gain(*madelon, dimensions=dimensions, contrast=contrast, discrete="none", n_jobs=-1)
@@ -86,7 +84,7 @@ def test_madelon_with_contrast(r_output, madelon, dimensions: int) -> None:
 
 
 @pytest.mark.parametrize("dimensions", [1, 2])
-def test_madelon_several_discretisations(r_output, madelon, dimensions: int) -> None:
+def test_madelon_several_discretisations(r_output, madelon, dimensions):
     r = r_output("madelon_disc5_range05_seed42")
     found = max_information_gain(
         *madelon, dimensions=dimensions, discretizations=5, range_=0.5, random_state=42, discrete="none", n_jobs=-1
@@ -96,7 +94,7 @@ def test_madelon_several_discretisations(r_output, madelon, dimensions: int) -> 
         assert np.array_equal(found.discretization + 1, r["disc_nr_1based_2d"])
 
 
-def test_madelon_30_discretisations_with_contrast(r_output, madelon) -> None:
+def test_madelon_30_discretisations_with_contrast(r_output, madelon):
     r = r_output("madelon_2d_blind_seed118912")
     found = max_information_gain(
         *madelon, discretizations=30, random_state=118912, contrast=r["contrast_data"], discrete="none", n_jobs=-1
@@ -106,7 +104,7 @@ def test_madelon_30_discretisations_with_contrast(r_output, madelon) -> None:
     np.testing.assert_allclose(found.contrast_gain, r["contrast_ig"], atol=TOLERANCE, rtol=0)
 
 
-def test_madelon_1d_30_discretisations(r_output, madelon) -> None:
+def test_madelon_1d_30_discretisations(r_output, madelon):
     r = r_output("madelon_1d_disc30_seed0")
     found = max_information_gain(
         *madelon, dimensions=1, discretizations=30, random_state=0, contrast=r["contrast_data"], discrete="none"
@@ -117,7 +115,7 @@ def test_madelon_1d_30_discretisations(r_output, madelon) -> None:
 
 @pytest.mark.parametrize("divisions", [1, 2, 3])
 @pytest.mark.parametrize("stem", ["synth_s1", "synth_s2"])
-def test_unbalanced_classes_ties_and_constants(r_output, stem: str, divisions: int) -> None:
+def test_unbalanced_classes_ties_and_constants(r_output, stem, divisions):
     data, r = r_output(stem), r_output(f"{stem}_div{divisions}_range0")
     for dimensions in (1, 2, 3, 4):
         if f"ig_{dimensions}d" not in r:
@@ -131,7 +129,7 @@ def test_unbalanced_classes_ties_and_constants(r_output, stem: str, divisions: i
 
 
 @pytest.mark.parametrize("stem", ["synth_s1", "synth_s2"])
-def test_unbalanced_classes_10_discretisations(r_output, stem: str) -> None:
+def test_unbalanced_classes_10_discretisations(r_output, stem):
     data, r = r_output(stem), r_output(f"{stem}_div1_disc10_seed5")
     for dimensions in (1, 2, 3):
         found = max_information_gain(
@@ -148,7 +146,7 @@ def test_unbalanced_classes_10_discretisations(r_output, stem: str) -> None:
 
 
 @pytest.mark.parametrize("stem", ["synth_s1", "synth_s2"])
-def test_unbalanced_classes_contrast(r_output, stem: str) -> None:
+def test_unbalanced_classes_contrast(r_output, stem):
     data, r = r_output(stem), r_output(f"{stem}_contrast")
     for dimensions in (1, 2, 3):
         found = max_information_gain(

@@ -1,7 +1,5 @@
 """Settings are written once, checked once and handed on; what costs time happens once in a selection."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections import Counter
@@ -22,7 +20,7 @@ from interplay.search.engines import choice
 from interplay.search.settings import SearchSettings
 
 
-def defaults(function) -> dict:
+def defaults(function):
     parameters = inspect.signature(function).parameters.values()
     return {entry.name: entry.default for entry in parameters if entry.kind is inspect.Parameter.KEYWORD_ONLY}
 
@@ -33,7 +31,7 @@ SELECT = defaults(interplay.select)
 DATA = ("strata", "groups", "order", "covariates", "offset", "entry")
 
 
-def test_the_selector_has_the_defaults_of_select() -> None:
+def test_the_selector_has_the_defaults_of_select():
     selector = defaults(MDFSSelector.__init__)
     assert selector.pop("null_fit") == SELECT["fit"]
     assert selector.pop("min_features") == 0
@@ -56,7 +54,7 @@ def test_the_selector_has_the_defaults_of_select() -> None:
     assert set(DATA) <= set(defaults(MDFSSelector.fit))
 
 
-def test_the_command_line_has_the_defaults_of_select() -> None:
+def test_the_command_line_has_the_defaults_of_select():
     options = {option.name: option.to_info_dict()["default"] for option in SELECT_OPTIONS}
     assert options.pop("discrete") == [SELECT["discrete"]]
     assert options.pop("n_jobs") == -1  # a command has the machine to itself; a call may be one of many
@@ -65,7 +63,7 @@ def test_the_command_line_has_the_defaults_of_select() -> None:
 
 
 @pytest.mark.parametrize("function", [interplay.max_information_gain, interplay.interesting_tuples])
-def test_other_functions_have_the_defaults_of_select(function) -> None:
+def test_other_functions_have_the_defaults_of_select(function):
     shared = {name: value for name, value in defaults(function).items() if name in SELECT}
     assert shared.pop("random_state") == 0  # they draw thresholds only, as R does
     assert shared.pop("dimensions") == 2  # gains of tuples of several sizes are not comparable
@@ -74,13 +72,13 @@ def test_other_functions_have_the_defaults_of_select(function) -> None:
 
 
 @pytest.fixture
-def data() -> tuple[np.ndarray, np.ndarray]:
+def data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 12))
     return X, np.where(rng.random(300) < 0.3, 2, (X[:, 3] > 0) ^ (X[:, 7] > 0))
 
 
-def test_settings_are_one_frozen_object_and_a_dict_for_users(data) -> None:
+def test_settings_are_one_frozen_object_and_a_dict_for_users(data):
     assert issubclass(SelectionSettings, SearchSettings)
     settings = task_of(*data, dimensions=2, random_state=3).settings
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -102,7 +100,7 @@ def test_settings_are_one_frozen_object_and_a_dict_for_users(data) -> None:
     assert set(several.to_dict()) == decides - of_permutations
 
 
-def test_an_argument_that_select_has_not_is_refused(data) -> None:
+def test_an_argument_that_select_has_not_is_refused(data):
     with pytest.raises(
         TypeError, match=r"select\(\) got an unexpected keyword argument 'dimension': it has dimensions, div"
     ):
@@ -110,11 +108,11 @@ def test_an_argument_that_select_has_not_is_refused(data) -> None:
 
 
 @pytest.fixture
-def happened(monkeypatch) -> Counter[str]:
+def happened(monkeypatch):
     """How often a table was surveyed, an engine looked for, and the decision split into comparisons."""
     count: Counter[str] = Counter()
 
-    def counted(module, name: str, label) -> None:
+    def counted(module, name, label):
         original = getattr(module, name)
 
         def counting(*args, **kwargs):
@@ -131,7 +129,7 @@ def happened(monkeypatch) -> Counter[str]:
 
 
 @pytest.mark.parametrize("multiclass", ["joint", "ovr"])
-def test_a_table_is_surveyed_once(data, happened: Counter[str], multiclass: str) -> None:
+def test_a_table_is_surveyed_once(data, happened, multiclass):
     """For searches, counts of tuples and explanations alike."""
     found = interplay.select(*data, dimensions=2, multiclass=multiclass, random_state=0)
     assert set(found.relevant) == {"x3", "x7"}
@@ -146,7 +144,7 @@ def test_a_table_is_surveyed_once(data, happened: Counter[str], multiclass: str)
     assert happened["choice of an engine"] == n_runs
 
 
-def test_tables_of_pairs_are_surveyed_for_the_search_and_once_more(data, happened: Counter[str]) -> None:
+def test_tables_of_pairs_are_surveyed_for_the_search_and_once_more(data, happened):
     """All their coders at once could take more memory than the data."""
     found = interplay.select(*data, dimensions=2, multiclass="ovo", random_state=0)
     assert len(found.runs) == 3
@@ -156,7 +154,7 @@ def test_tables_of_pairs_are_surveyed_for_the_search_and_once_more(data, happene
     assert happened["check of the engine"] == happened["comparisons"] == 1
 
 
-def test_nothing_relevant_needs_no_second_look(happened: Counter[str]) -> None:
+def test_nothing_relevant_needs_no_second_look(happened):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(150, 10)), rng.integers(0, 3, 150)
     found = interplay.select(X, y, dimensions=2, multiclass="ovo", random_state=0)
@@ -164,14 +162,14 @@ def test_nothing_relevant_needs_no_second_look(happened: Counter[str]) -> None:
     assert happened["survey of RowSubset"] == 3
 
 
-def test_max_gains_and_lists_look_once(data, happened: Counter[str]) -> None:
+def test_max_gains_and_lists_look_once(data, happened):
     for call in (interplay.max_information_gain, interplay.interesting_tuples):
         call(*data)
         assert set(happened.values()) == {1}, call
         happened.clear()
 
 
-def test_coded_study_surveys_what_is_asked_for() -> None:
+def test_coded_study_surveys_what_is_asked_for():
     rng = np.random.default_rng(0)
     table, other = as_table(rng.normal(size=(50, 8))), as_table(rng.normal(size=(50, 8)))
     task = task_of(table, rng.integers(0, 2, 50), dimensions=2)

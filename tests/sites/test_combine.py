@@ -1,10 +1,5 @@
 """combine(): which tuples are combined, by what, and for how many tests they are adjusted."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,18 +10,18 @@ import interplay
 from hostile.commands import run_command
 
 
-def study(seed: int, n: int = 400, p: int = 8, noise: float = 0.3) -> tuple[pd.DataFrame, np.ndarray]:
+def study(seed, n=400, p=8, noise=0.3):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (n, p))
     y = X[:, 1] ^ X[:, 4] ^ (rng.random(n) < noise)
     return pd.DataFrame(X, columns=[f"g{v}" for v in range(p)]), np.where(y == 1, "ill", "well")
 
 
-def found(seed: int, **settings: Any) -> interplay.Interactions:
+def found(seed, **settings):
     return interplay.interactions(*study(seed), **{"max_p": 1} | settings)
 
 
-def test_effects_are_those_of_statsmodels() -> None:
+def test_effects_are_those_of_statsmodels():
     results = [found(seed) for seed in range(3)]
     both = interplay.combine(results, studies=["a", "b", "c"])
     assert both.significant == [("g1", "g4")]
@@ -45,7 +40,7 @@ def test_effects_are_those_of_statsmodels() -> None:
     assert both.table["method"].eq("effects").all()
 
 
-def test_order_of_columns_and_of_studies_does_not_matter() -> None:
+def test_order_of_columns_and_of_studies_does_not_matter():
     results = [found(seed) for seed in range(2)]
     X, y = study(1)
     turned = interplay.interactions(X.iloc[:, ::-1], y, max_p=1)
@@ -55,7 +50,7 @@ def test_order_of_columns_and_of_studies_does_not_matter() -> None:
     pd.testing.assert_series_equal(one["p_value"], swapped["p_value"])
 
 
-def test_several_levels_are_combined_by_p_values() -> None:
+def test_several_levels_are_combined_by_p_values():
     rng = np.random.default_rng(5)
     results = []
     for _ in range(2):
@@ -73,7 +68,7 @@ def test_several_levels_are_combined_by_p_values() -> None:
             assert row.df == sum(one.loc[[row.members]].iloc[0]["df"] for one in plain)
 
 
-def test_numbers_have_differences_of_differences() -> None:
+def test_numbers_have_differences_of_differences():
     rng = np.random.default_rng(6)
     results = []
     for n in (300, 500):
@@ -84,7 +79,7 @@ def test_numbers_have_differences_of_differences() -> None:
     assert both.table["effect"].iloc[0] == pytest.approx(1.0, abs=0.5)
 
 
-def test_tuples_that_a_study_does_not_list_are_marked() -> None:
+def test_tuples_that_a_study_does_not_list_are_marked():
     first, second = found(0), found(1, max_p=0.05)
     both = interplay.combine([first, second], studies=["first", "second"])
     listed = set(second.table["members"])
@@ -103,7 +98,7 @@ def test_tuples_that_a_study_does_not_list_are_marked() -> None:
     assert again.n_tests == 28
 
 
-def test_variables_that_a_study_does_not_have_are_combined_over_the_others() -> None:
+def test_variables_that_a_study_does_not_have_are_combined_over_the_others():
     X, y = study(2)
     results = [found(0), found(1), interplay.interactions(X.drop(columns="g7"), y, max_p=1)]
     table = interplay.combine(results).table.set_index("members")
@@ -112,7 +107,7 @@ def test_variables_that_a_study_does_not_have_are_combined_over_the_others() -> 
     assert table.loc[[("g0", "g1")]].iloc[0]["n_studies"] == 3
 
 
-def test_replications_are_adjusted_for_their_tuples_only() -> None:
+def test_replications_are_adjusted_for_their_tuples_only():
     first = found(0, max_p=0.3)
     again = [first.replicate(*study(seed)) for seed in (1, 2)]
     both = interplay.combine(again)
@@ -123,7 +118,7 @@ def test_replications_are_adjusted_for_their_tuples_only() -> None:
     assert any("overestimated" in note for note in with_search.notes())
 
 
-def test_different_effects_are_noted() -> None:
+def test_different_effects_are_noted():
     X, y = study(1)
     other = interplay.interactions(X.assign(g1=1 - X["g1"]), y, max_p=1)
     both = interplay.combine([found(0), other], p_adjust="none", level=0.9)
@@ -132,7 +127,7 @@ def test_different_effects_are_noted() -> None:
     assert row["i2"] > 0.9
 
 
-def test_levels_that_differ_are_combined_by_p_values() -> None:
+def test_levels_that_differ_are_combined_by_p_values():
     X, y = study(1)
     other = interplay.interactions(X.assign(g1=X["g1"] + 1), y, max_p=1)
     row = interplay.combine([found(0), other]).table.set_index("members").loc[[("g1", "g4")]].iloc[0]
@@ -140,7 +135,7 @@ def test_levels_that_differ_are_combined_by_p_values() -> None:
     assert row["method"] == "p-values"
 
 
-def test_selections_are_combined_by_fishers_method() -> None:
+def test_selections_are_combined_by_fishers_method():
     results = [interplay.select(*study(seed), dimensions=2, random_state=1) for seed in range(3)]
     both = interplay.combine(results)
     assert set(both.significant) == {"g1", "g4"}
@@ -154,7 +149,7 @@ def test_selections_are_combined_by_fishers_method() -> None:
     assert interplay.combine([results[0], fewer]).table.set_index("variable").loc["g5", "status"] == "in one study only"
 
 
-def test_effects_of_variables_are_averaged_on_their_scales(tmp_path: Path) -> None:
+def test_effects_of_variables_are_averaged_on_their_scales(tmp_path):
     results = [interplay.select(*study(seed), dimensions=2, random_state=1) for seed in range(2)]
     ratios = [(2.0, 1.2, 3.3), (4.0, 2.2, 7.3)]
     for one, (effect, low, high) in zip(results, ratios, strict=True):
@@ -179,7 +174,7 @@ def test_effects_of_variables_are_averaged_on_their_scales(tmp_path: Path) -> No
     pd.testing.assert_frame_equal(interplay.load(tmp_path / "both").table, both.table)
 
 
-def test_saved_combinations_are_the_same(tmp_path: Path) -> None:
+def test_saved_combinations_are_the_same(tmp_path):
     both = interplay.combine([found(0), found(1)])
     both.save(tmp_path / "both")
     again = interplay.load(tmp_path / "both")
@@ -188,7 +183,7 @@ def test_saved_combinations_are_the_same(tmp_path: Path) -> None:
     assert "<table" in again._repr_html_()
 
 
-def test_command(tmp_path: Path) -> None:
+def test_command(tmp_path):
     for seed in range(2):
         found(seed).save(tmp_path / f"{seed}.i")
     done = run_command("combine", tmp_path / "0.i", tmp_path / "1.i", "--format", "csv")

@@ -1,11 +1,6 @@
 """Files of sites: what is refused, in one line, and what the command line does with them."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,14 +9,14 @@ import pytest
 import interplay
 from hostile.commands import run_command
 from interplay.show.results.result import table_bytes
-from interplay.sites import SitePlan, combine_sites, count_at_site, list_at_site, plan_sites
+from interplay.sites import combine_sites, count_at_site, list_at_site, plan_sites
 from interplay.sites.site_counts import read_counts
 from interplay.sites.site_list import read_list
 
 SITES = ("Basel", "Turku")
 
 
-def table(seed: int, n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+def table(seed, n=300):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.integers(0, 2, (n, 8)), columns=[f"rs{v}" for v in range(8)])
     return X, np.where((X["rs2"] ^ X["rs5"]) ^ (rng.random(n) < 0.25), "ill", "well")
@@ -31,12 +26,12 @@ TABLES = {"Basel": table(0), "Turku": table(1)}
 
 
 @pytest.fixture
-def plan() -> SitePlan:
+def plan():
     return plan_sites(*TABLES["Basel"], sites=SITES, target="status")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, plan: SitePlan) -> Path:
+def folder(tmp_path, plan):
     """The files of a whole search."""
     plan.save(tmp_path / "plan.json")
     lists = [list_at_site(plan, *TABLES[site], site=site) for site in SITES]
@@ -46,11 +41,11 @@ def folder(tmp_path: Path, plan: SitePlan) -> Path:
     return tmp_path
 
 
-def combined(folder: Path, *names: str) -> interplay.Interactions:
+def combined(folder, *names):
     return combine_sites(folder / "plan.json", [folder / name for name in names or ("Basel.counts", "Turku.counts")])
 
 
-def changed(file: Path, change: Callable[[str], str], *, checksum: bool = False) -> None:
+def changed(file, change, *, checksum=False):
     """Change a file by hand; with a new checksum, as a program could."""
     import hashlib
 
@@ -62,7 +57,7 @@ def changed(file: Path, change: Callable[[str], str], *, checksum: bool = False)
     file.write_text(text, encoding="utf-8")
 
 
-def test_files_are_taken_after_a_change_of_line_ends(folder: Path) -> None:
+def test_files_are_taken_after_a_change_of_line_ends(folder):
     before = combined(folder).table
     for file in folder.glob("*.counts"):
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
@@ -84,14 +79,14 @@ def test_files_are_taken_after_a_change_of_line_ends(folder: Path) -> None:
         ),
     ],
 )
-def test_damaged_counts_are_refused(folder: Path, change: Callable[[str], str], says: str) -> None:
+def test_damaged_counts_are_refused(folder, change, says):
     changed(folder / "Turku.counts", change)
     with pytest.raises(ValueError, match=says) as caught:
         combined(folder)
     assert "Turku.counts" in str(caught.value)
 
 
-def _with_other_counts(text: str) -> str:
+def _with_other_counts(text):
     """Move one sample of a tuple to another cell."""
     lines = text.splitlines()
     place = next(i for i, line in enumerate(lines) if line.startswith(("listed\t", "-\t")))
@@ -117,13 +112,13 @@ def _with_other_counts(text: str) -> str:
         (lambda text: text.replace("# tuples: ", "# tuples: x"), "no valid entry 'tuples'"),
     ],
 )
-def test_counts_that_do_not_fit_are_refused(folder: Path, change: Callable[[str], str], says: str) -> None:
+def test_counts_that_do_not_fit_are_refused(folder, change, says):
     changed(folder / "Turku.counts", change, checksum=True)
     with pytest.raises(ValueError, match=says):
         combined(folder)
 
 
-def test_every_site_must_be_there_once(folder: Path, plan: SitePlan) -> None:
+def test_every_site_must_be_there_once(folder, plan):
     with pytest.raises(ValueError, match="counts lacks those of 'Turku'"):
         combined(folder, "Basel.counts")
     with pytest.raises(ValueError, match="two files of site 'Basel'"):
@@ -134,7 +129,7 @@ def test_every_site_must_be_there_once(folder: Path, plan: SitePlan) -> None:
         count_at_site(plan, *TABLES["Basel"], site="Basel", lists=[folder / "Basel.list"] * 2)
 
 
-def test_files_of_another_plan_are_refused(folder: Path) -> None:
+def test_files_of_another_plan_are_refused(folder):
     other = plan_sites(*TABLES["Basel"], sites=SITES, target="status", level=0.01)
     other.save(folder / "plan.json")
     with pytest.raises(ValueError, match=r"Basel.counts' is of another plan"):
@@ -143,7 +138,7 @@ def test_files_of_another_plan_are_refused(folder: Path) -> None:
         count_at_site(other, *TABLES["Basel"], site="Basel", lists=[folder / f"{site}.list" for site in SITES])
 
 
-def test_another_table_in_round_two_is_refused(folder: Path, plan: SitePlan) -> None:
+def test_another_table_in_round_two_is_refused(folder, plan):
     lists = [folder / f"{site}.list" for site in SITES]
     X, y = TABLES["Turku"]
     order = np.random.default_rng(5).permutation(len(y))  # the same columns and classes, other samples
@@ -152,7 +147,7 @@ def test_another_table_in_round_two_is_refused(folder: Path, plan: SitePlan) -> 
         combined(folder)
 
 
-def test_different_unions_are_refused(folder: Path, plan: SitePlan) -> None:
+def test_different_unions_are_refused(folder, plan):
     lists = [list_at_site(plan, *TABLES["Turku"], site="Turku"), folder / "Basel.list"]
     fewer = type(lists[0])(plan, "Turku", lists[0].tuples[:1])
     count_at_site(plan, *TABLES["Turku"], site="Turku", lists=[fewer, lists[1]]).save(folder / "Turku.counts")
@@ -172,12 +167,12 @@ def test_different_unions_are_refused(folder: Path, plan: SitePlan) -> None:
         ),
     ],
 )
-def test_tables_that_do_not_fit_the_plan_are_refused(plan: SitePlan, X: Any, says: str) -> None:
+def test_tables_that_do_not_fit_the_plan_are_refused(plan, X, says):
     with pytest.raises(ValueError, match=says):
         list_at_site(plan, X, TABLES["Basel"][1], site="Basel")
 
 
-def test_outcomes_that_do_not_fit_the_plan_are_refused(plan: SitePlan) -> None:
+def test_outcomes_that_do_not_fit_the_plan_are_refused(plan):
     X, y = TABLES["Basel"]
     with pytest.raises(ValueError, match="y has the class 'dead', which the plan does not have"):
         list_at_site(plan, X, np.where(y == "ill", "dead", y), site="Basel")
@@ -185,7 +180,7 @@ def test_outcomes_that_do_not_fit_the_plan_are_refused(plan: SitePlan) -> None:
         list_at_site(plan, X, np.full(300, "ill"), site="Basel")
 
 
-def test_too_many_significant_tuples_need_another_plan() -> None:
+def test_too_many_significant_tuples_need_another_plan():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (2000, 40))
     X[:, 20:] = X[:, :20] ^ (rng.random((2000, 20)) < 0.02)  # copies: many pairs of one cause
@@ -194,7 +189,7 @@ def test_too_many_significant_tuples_need_another_plan() -> None:
     site = np.repeat(["a", "b"], 1000)
     tables = {name: (X[site == name], y[site == name]) for name in ("a", "b")}
 
-    def found(plan: SitePlan) -> interplay.Interactions:
+    def found(plan):
         lists = [list_at_site(plan, *tables[name], site=name) for name in "ab"]
         return combine_sites(plan, [count_at_site(plan, *tables[name], site=name, lists=lists) for name in "ab"])
 
@@ -207,7 +202,7 @@ def test_too_many_significant_tuples_need_another_plan() -> None:
     assert table_bytes(again.table[columns], "csv") == table_bytes(pooled.table[columns], "csv")
 
 
-def test_plans_are_text_and_say_what_is_wrong(tmp_path: Path, plan: SitePlan) -> None:
+def test_plans_are_text_and_say_what_is_wrong(tmp_path, plan):
     file = tmp_path / "plan.json"
     plan.save(file)
     assert plan_digest(file) == plan.digest
@@ -236,13 +231,13 @@ def test_plans_are_text_and_say_what_is_wrong(tmp_path: Path, plan: SitePlan) ->
         plan_digest(file)
 
 
-def plan_digest(file: Path) -> str:
+def plan_digest(file):
     from interplay.sites.plan import read_plan
 
     return read_plan(file).digest
 
 
-def test_names_of_columns_may_be_anything(tmp_path: Path) -> None:
+def test_names_of_columns_may_be_anything(tmp_path):
     X, y = TABLES["Basel"]
     odd = ["a\tb", "# c", '"d"', " e", "listed", "é\n", "-", "levels"]
     frame = X.set_axis(odd, axis=1)
@@ -258,7 +253,7 @@ def test_names_of_columns_may_be_anything(tmp_path: Path) -> None:
     assert combine_sites(plan, counts).significant == [('"d"', "é\n")]
 
 
-def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for site, (X, y) in TABLES.items():
         X.assign(status=y).to_csv(f"{site}.csv", index=False)
@@ -288,7 +283,7 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["Basel.list", "Turku.counts"])
-def test_every_flip_is_refused(folder: Path, plan: SitePlan, name: str) -> None:
+def test_every_flip_is_refused(folder, plan, name):
     file = folder / name
     content = file.read_bytes()
     read = read_list if name.endswith("list") else read_counts

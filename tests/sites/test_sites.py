@@ -1,9 +1,6 @@
 """Searches over sites: equal to the search of one table with the site as a stratum, byte for byte."""
 
-from __future__ import annotations
-
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,12 +14,10 @@ import interplay
 from interplay.infer.interaction.interaction_test import g2_thresholds
 from interplay.infer.interaction.prospects import site_shares
 from interplay.show.results.result import table_bytes
-from interplay.sites import SiteCounts, combine_sites, count_at_site, list_at_site, plan_sites
+from interplay.sites import combine_sites, count_at_site, list_at_site, plan_sites
 
 
-def over_sites(
-    X: pd.DataFrame, y: Any, site: Any, *, min_cell: int = 0, files: Path | None = None, **asked: Any
-) -> interplay.Interactions:
+def over_sites(X, y, site, *, min_cell=0, files=None, **asked):
     """Search a table whose samples are spread over sites; the plan is made without a table, if this can be."""
     y, site = np.asarray(y), np.asarray(site)
     common = {"sites": sorted(set(site.tolist())), "classes": sorted(set(y.tolist())), "target": "y", **asked}
@@ -43,20 +38,20 @@ def over_sites(
     return combine_sites(plan, [_kept(one, files, f"{place}.counts") for place, one in enumerate(counts)][::-1])
 
 
-def _kept(one: Any, folder: Path | None, name: str) -> Any:
+def _kept(one, folder, name):
     if folder is None:
         return one
     one.save(folder / name)
     return folder / name
 
 
-def _levels(column: pd.Series) -> list[Any]:
+def _levels(column):
     values = sorted(set(column.dropna().tolist()))
     # A level more than there is: no site has it.
     return [*values, "zzz"] if values and isinstance(values[0], str) else [*values, 99]
 
 
-def assert_equal(found: interplay.Interactions, pooled: interplay.Interactions) -> None:
+def assert_equal(found, pooled):
     assert table_bytes(found.table, "csv") == table_bytes(pooled.table, "csv")
     pd.testing.assert_frame_equal(found.table, pooled.table, check_exact=True)
     assert found.n_tests == pooled.n_tests
@@ -69,7 +64,7 @@ def assert_equal(found: interplay.Interactions, pooled: interplay.Interactions) 
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> dict[str, Any]:
+def problems(draw):
     """Tables with levels, classes and missing values that some sites lack, and sites of different sizes."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_sites, n_vars = draw(st.integers(2, 20)), draw(st.integers(3, 7))
@@ -106,7 +101,7 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(problems())
 @settings(max_examples=25, deadline=None)
-def test_sites_give_what_one_table_gives(problem: dict[str, Any]) -> None:
+def test_sites_give_what_one_table_gives(problem):
     X, y, site = problem.pop("X"), problem.pop("y"), problem.pop("site")
     if len(set(site.tolist())) < 2 or len(set(y.tolist())) < 2 or np.bincount(y)[np.unique(y)].min() < 2:
         return
@@ -117,7 +112,7 @@ def test_sites_give_what_one_table_gives(problem: dict[str, Any]) -> None:
     assert_equal(found, pooled)
 
 
-def study(n: int = 1500, p: int = 12, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+def study(n=1500, p=12, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n, p))
     site = rng.choice(["Basel", "Turku", "Wien"], n)
@@ -125,7 +120,7 @@ def study(n: int = 1500, p: int = 12, seed: int = 0) -> tuple[pd.DataFrame, np.n
     return pd.DataFrame(X, columns=[f"rs{v}" for v in range(p)]), np.where(y, "ill", "well"), site
 
 
-def test_files_give_the_same_as_objects(tmp_path: Path) -> None:
+def test_files_give_the_same_as_objects(tmp_path):
     X, y, site = study()
     found, by_file = over_sites(X, y, site), over_sites(X, y, site, files=tmp_path)
     assert found.significant == [("rs2", "rs7")]
@@ -143,7 +138,7 @@ def test_files_give_the_same_as_objects(tmp_path: Path) -> None:
     assert "It is not anonymous" in text
 
 
-def test_default_plan_lists_few_tuples(tmp_path: Path) -> None:
+def test_default_plan_lists_few_tuples(tmp_path):
     rng = np.random.default_rng(3)
     X = rng.integers(0, 2, (900, 60))
     y = X[:, 2] ^ X[:, 7] ^ (rng.random(900) < 0.3)
@@ -157,7 +152,7 @@ def test_default_plan_lists_few_tuples(tmp_path: Path) -> None:
     assert_equal(combine_sites(plan, counts), interplay.interactions(X, y, strata=site))
 
 
-def test_lists_do_not_depend_on_threads() -> None:
+def test_lists_do_not_depend_on_threads():
     X, y, site = study()
     plan = plan_sites(X, y, sites=["Basel", "Turku", "Wien"])
     rows = site == "Turku"
@@ -168,7 +163,7 @@ def test_lists_do_not_depend_on_threads() -> None:
 
 @pytest.mark.parametrize("n_sites", [2, 3, 7, 20])
 @pytest.mark.parametrize("max_p", [0.2, 1e-3, 1e-9])
-def test_shares_add_up_to_the_threshold_at_most(n_sites: int, max_p: float) -> None:
+def test_shares_add_up_to_the_threshold_at_most(n_sites, max_p):
     rng = np.random.default_rng(n_sites)
     shares = site_shares(max_p, 12, n_sites)
     of_whole = g2_thresholds(max_p, 12 * n_sites)
@@ -178,7 +173,7 @@ def test_shares_add_up_to_the_threshold_at_most(n_sites: int, max_p: float) -> N
     assert shares[4] * n_sites > 0.5 * of_whole[4 * n_sites] or max_p > 0.05
 
 
-def test_small_cells_stay_at_the_site() -> None:
+def test_small_cells_stay_at_the_site():
     X, y, site = study(n=1200)
     pooled = interplay.interactions(X, y, strata=site, max_p=1)
     found = over_sites(X, y, site, max_p=1, min_cell=9)
@@ -200,7 +195,7 @@ def test_small_cells_stay_at_the_site() -> None:
     assert not any("withheld" in note for note in over_sites(X, y, site).notes())
 
 
-def test_the_headline_says_what_could_not_be_tested() -> None:
+def test_the_headline_says_what_could_not_be_tested():
     X, y, site = study(n=400)
     found = over_sites(X, y, site, max_p=1, min_cell=40)
     n = found.provenance["counted"]
@@ -210,7 +205,7 @@ def test_the_headline_says_what_could_not_be_tested() -> None:
     assert f"; {n * n_sites} of {n * n_sites} tables)" in found.summary()
 
 
-def test_a_class_that_is_a_small_cell_is_refused() -> None:
+def test_a_class_that_is_a_small_cell_is_refused():
     X, y, site = study(n=1200)
     first = site == np.unique(site)[0]
     few = ~first | (y != np.unique(y)[0])
@@ -219,7 +214,7 @@ def test_a_class_that_is_a_small_cell_is_refused() -> None:
         over_sites(X[few], y[few], site[few], max_p=1, min_cell=5)
 
 
-def test_rare_genotypes_are_merged_in_the_plan() -> None:
+def test_rare_genotypes_are_merged_in_the_plan():
     rng = np.random.default_rng(4)
     n, frequency = 1500, np.array([0.05, 0.2, 0.5, 0.95, 0.3, 0.4])
     X = pd.DataFrame(rng.binomial(2, frequency, (n, 6)), columns=[f"rs{v}" for v in range(6)])
@@ -244,9 +239,7 @@ def test_rare_genotypes_are_merged_in_the_plan() -> None:
     np.testing.assert_allclose(ours["chi2"], whole.loc[ours.index, "chi2"], rtol=1e-9)
 
 
-def _attack(
-    counts: SiteCounts, n_levels: int, *, lacking: bool = True, merged: tuple[int, ...] | None = None
-) -> dict[tuple[int, ...], int]:
+def _attack(counts, n_levels, *, lacking=True, merged=None):
     """Return the samples by column, level and class whose number linear programming finds.
 
     It sees the file alone: the tables of pairs and the sizes of the classes. With `lacking`, samples that lack a value
@@ -283,7 +276,7 @@ def _attack(
 
 
 @pytest.mark.parametrize("missing", ["omit", "level"])
-def test_counts_are_not_anonymous_and_say_so(missing: str, tmp_path: Path) -> None:
+def test_counts_are_not_anonymous_and_say_so(missing, tmp_path):
     """One person lacks one value; with missing values left out, the others of that person follow from the counts."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(300, 3)).astype(float)
@@ -304,12 +297,12 @@ def test_counts_are_not_anonymous_and_say_so(missing: str, tmp_path: Path) -> No
         assert counts.is_withheld[(counts.tuples == 1).any(axis=1)].all()
 
 
-def _has_small_cell(X: pd.DataFrame, y: np.ndarray, members: tuple[str, ...], least: int) -> bool:
+def _has_small_cell(X, y, members, least):
     counts = pd.crosstab([X[name] for name in members], y).to_numpy()
     return bool(((counts > 0) & (counts < least)).any())
 
 
-def test_numbers_are_cut_at_the_thresholds_of_the_plan() -> None:
+def test_numbers_are_cut_at_the_thresholds_of_the_plan():
     rng = np.random.default_rng(4)
     X = pd.DataFrame(rng.normal(size=(900, 6)), columns=list("abcdef"))
     y = ((X["a"] > 0) ^ (X["d"] > 0)).to_numpy() ^ (rng.random(900) < 0.3)
@@ -327,7 +320,7 @@ def test_numbers_are_cut_at_the_thresholds_of_the_plan() -> None:
     assert found.replicate(X, y).significant == [("a", "d")]
 
 
-def test_merged_genotypes_do_not_follow_from_all_tables() -> None:
+def test_merged_genotypes_do_not_follow_from_all_tables():
     """Merged in every table alike, they are in no difference of two tables; in withheld tables they often are."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.binomial(2, 0.15, size=(400, 3)).astype(float), columns=list("abc"))

@@ -1,7 +1,5 @@
 """What real tables have wrong with them: one line that names it, from `select` and from the selector alike."""
 
-from __future__ import annotations
-
 import datetime
 
 import numpy as np
@@ -14,24 +12,24 @@ import interplay
 N = 320
 
 
-def good_frame() -> tuple[pd.DataFrame, np.ndarray]:
+def good_frame():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"v{v}": rng.normal(size=N) for v in range(5)})
     return frame, np.arange(N) % 2
 
 
-def both_ways(X, y) -> list:
+def both_ways(X, y):
     return [
         lambda: interplay.select(X, y, dimensions=2, n_contrast=30, missing="error", random_state=0),
         lambda: interplay.MDFSSelector(dimensions=2, n_contrast=30, missing="error", random_state=0).fit(X, y),
     ]
 
 
-def with_column(**column) -> pd.DataFrame:
+def with_column(**column):
     return good_frame()[0].assign(**column)
 
 
-def repeated_name() -> pd.DataFrame:
+def repeated_name():
     frame, _ = good_frame()
     return frame.rename(columns={"v1": "v0"})
 
@@ -67,7 +65,7 @@ BAD_TABLES = {
 
 @pytest.mark.parametrize("fault", BAD_TABLES)
 @pytest.mark.parametrize("way", [0, 1], ids=["select", "selector"])
-def test_one_line_says_what_is_wrong(fault: str, way: int) -> None:
+def test_one_line_says_what_is_wrong(fault, way):
     table, message = BAD_TABLES[fault]
     y = np.arange(len(table)) % 2
     with pytest.raises((ValueError, TypeError), match=message) as caught:
@@ -87,7 +85,7 @@ def test_one_line_says_what_is_wrong(fault: str, way: int) -> None:
         ([DAY] * N, "y holds dates or times"),
     ],
 )  # fmt: skip
-def test_bad_decisions(y, message: str, way: int) -> None:
+def test_bad_decisions(y, message, way):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         both_ways(good_frame()[0], y)[way]()
     assert "\n" not in str(caught.value)
@@ -96,20 +94,20 @@ def test_bad_decisions(y, message: str, way: int) -> None:
 class TestDecisionAmongTheVariables:
     @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
     @pytest.mark.parametrize("values", [["no", "yes"], [1, 2], [False, True], [0.25, 8.5]])
-    def test_same_name_and_values_is_an_error(self, make, values: list) -> None:
+    def test_same_name_and_values_is_an_error(self, make, values):
         frame, y = good_frame()
         whole = make(frame.to_dict("list") | {"outcome": [values[q] for q in y]})
         for call in both_ways(whole, whole["outcome"]):
             with pytest.raises(ValueError, match=r"^column 'outcome' of X is y itself: leave it out of X, or give its"):
                 call()
 
-    def test_same_name_and_other_values_is_none(self) -> None:
+    def test_same_name_and_other_values_is_none(self):
         frame, y = good_frame()
         frame["outcome"] = np.random.default_rng(1).permutation(y)
         for call in both_ways(frame, pd.Series(y, name="outcome")):
             call()
 
-    def test_given_by_name_it_is_no_variable(self) -> None:
+    def test_given_by_name_it_is_no_variable(self):
         frame, y = good_frame()
         frame.insert(2, "outcome", np.where(y, "yes", "no"))
         settings = {"dimensions": 2, "n_contrast": 30, "random_state": 0}
@@ -119,14 +117,14 @@ class TestDecisionAmongTheVariables:
             assert found.table.equals(expected.table)
             assert found.runs[0].class_labels == ["no", "yes"]
 
-    def test_equal_to_y_under_another_name_is_worth_a_warning(self) -> None:
+    def test_equal_to_y_under_another_name_is_worth_a_warning(self):
         frame, y = good_frame()
         frame["diagnosis"] = np.where(y, "ill", "well")
         with pytest.warns(UserWarning, match="column 'diagnosis' of X determines y completely .*leave it out"):
             interplay.select(frame, y, dimensions=2, n_contrast=30)
 
 
-def test_pair_hidden_in_a_table_as_people_have_them() -> None:
+def test_pair_hidden_in_a_table_as_people_have_them():
     """Twenty columns of all kinds, with gaps: the flag and the category decide together, neither does alone."""
     rng = np.random.default_rng(7)
     n = 600

@@ -1,7 +1,5 @@
 """Samples that look as if they belonged together are pointed out, once, with what to do; others are not."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """covariates= and offset=: the search is given them, and the full model has the last word."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -111,7 +111,7 @@ def test_errors(y, options, message):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64"])
-def test_whole_numbers_are_numbered_as_by_sorting(dtype: str) -> None:
+def test_whole_numbers_are_numbered_as_by_sorting(dtype):
     rng = np.random.default_rng(4)
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     for choices in (

@@ -1,7 +1,5 @@
 """Numbers of samples and labels of subjects are recognised by values and by names; ordinary columns are not."""
 
-from __future__ import annotations
-
 import importlib
 import warnings
 
@@ -22,15 +20,15 @@ from interplay.data.study.table_checks import (
 N = 240
 
 
-def identifiers(frame: pd.DataFrame) -> list[str]:
+def identifiers(frame):
     return [str(frame.columns[v]) for v in find_identifiers(as_table(frame))]
 
 
-def subjects(frame: pd.DataFrame) -> list[str]:
+def subjects(frame):
     return [str(frame.columns[v]) for v, _ in find_subjects(as_table(frame))]
 
 
-def measured(n: int = N, seed: int = 0) -> pd.DataFrame:
+def measured(n=N, seed=0):
     rng = np.random.default_rng(seed)
     return pd.DataFrame(rng.normal(size=(n, 3)), columns=["weight", "height", "glucose"])
 
@@ -40,7 +38,7 @@ class TestNumbersOfSamples:
         "name", ["CASEID", "caseid", "CaseId", "case_id", "Case ID", "case.no", "PATNO", "patientNumber", "SUBJID",
                  "usubjid", "rowid", "RECORD_ID", "pid", "MRN", "sample", "Patient", "Sample no.", "Unnamed: 0"],
     )  # fmt: skip
-    def test_names_of_any_style(self, name: str) -> None:
+    def test_names_of_any_style(self, name):
         drawn = np.random.default_rng(1).permutation(10**6)[:N]  # in no order
         assert identifiers(measured().assign(**{name: drawn})) == [name]
         assert has_id_name(name)
@@ -49,13 +47,13 @@ class TestNumbersOfSamples:
         "name", ["lipid", "ACID", "steroid", "covid", "thyroid", "no2", "valid", "piano", "patients", "students",
                  "sample_size", "patient_age", "idle_time", "hidden", "keyboard", "humidity", "numeric", "indoor"],
     )  # fmt: skip
-    def test_names_of_measurements(self, name: str) -> None:
+    def test_names_of_measurements(self, name):
         drawn = np.random.default_rng(1).permutation(10**6)[:N]
         assert identifiers(measured().assign(**{name: drawn})) == []
         assert not has_id_name(name)
 
     @pytest.mark.parametrize("kind", ["in order", "falling", "class by class", "shuffled without gaps", "with gaps"])
-    def test_values_alone(self, kind: str) -> None:
+    def test_values_alone(self, kind):
         rng = np.random.default_rng(2)
         values = np.sort(rng.permutation(10**5)[:N]).astype(float)
         if kind == "falling":
@@ -68,7 +66,7 @@ class TestNumbersOfSamples:
             values[rng.random(N) < 0.3] = np.nan
         assert identifiers(measured().assign(v17=values)) == ["v17"]
 
-    def test_ordinary_columns(self) -> None:
+    def test_ordinary_columns(self):
         """Whole numbers of many distributions, of which some repeat little by chance."""
         rng = np.random.default_rng(3)
         n_alarms = 0
@@ -87,7 +85,7 @@ class TestNumbersOfSamples:
 
 class TestLabelsOfSubjects:
     @staticmethod
-    def visits(seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    def visits(seed=0):
         rng = np.random.default_rng(seed)
         subject = np.repeat(np.arange(60), rng.integers(2, 6, 60))
         age, sex, arm = rng.integers(30, 80, 60), rng.integers(0, 2, 60), rng.integers(0, 3, 60)
@@ -95,13 +93,13 @@ class TestLabelsOfSubjects:
         return frame, subject
 
     @pytest.mark.parametrize("name", ["id", "ID", "SUBJID", "patid", "donor", "Mouse no.", "school_id"])
-    def test_names_of_any_style(self, name: str) -> None:
+    def test_names_of_any_style(self, name):
         _, subject = self.visits()
         order = np.random.default_rng(1).permutation(len(subject))
         assert subjects(measured(len(subject)).assign(**{name: subject[order]})) == [name]
         assert names_subjects(name)
 
-    def test_values_alone(self) -> None:
+    def test_values_alone(self):
         frame, subject = self.visits()
         assert subjects(frame.assign(v3=subject)) == ["v3"]
         assert subjects(frame.assign(v3=[f"p{number:03}" for number in subject])) == ["v3"]
@@ -109,7 +107,7 @@ class TestLabelsOfSubjects:
         order = np.random.default_rng(1).permutation(len(subject))
         assert subjects(frame.assign(v3=subject).iloc[order]) == []  # nothing lies together
 
-    def test_sorted_tables_and_regrouped_columns(self) -> None:
+    def test_sorted_tables_and_regrouped_columns(self):
         rng = np.random.default_rng(4)
         age = np.sort(rng.integers(20, 90, N))
         frame = measured().assign(age=age, decade=age // 10, adult=age >= 40, old=age >= 65)
@@ -118,10 +116,10 @@ class TestLabelsOfSubjects:
         assert subjects(measured().assign(year=year, month=np.tile(np.arange(12), 20), late=year > 2000)) == []
 
     @pytest.mark.parametrize("name", ["number", "visit no", "index", "patients", "family_history", "x"])
-    def test_counts_and_properties(self, name: str) -> None:
+    def test_counts_and_properties(self, name):
         assert subjects(measured().assign(**{name: np.random.default_rng(0).integers(1, 13, N)})) == []
 
-    def test_family_size(self) -> None:
+    def test_family_size(self):
         size = np.random.default_rng(0).integers(1, 14, 3000)
         assert subjects(measured(3000).assign(family=size)) == []
 
@@ -138,7 +136,7 @@ _REPEATED = {"modechoice": ["individual"]}
              "heart", "longley", "macrodata", "modechoice", "nile", "randhie", "scotland", "spector", "stackloss",
              "star98", "statecrime", "strikes", "sunspots"],
 )  # fmt: skip
-def test_tables_of_statsmodels(name: str) -> None:
+def test_tables_of_statsmodels(name):
     pytest.importorskip("statsmodels")
     frame = importlib.import_module(f"statsmodels.datasets.{name}").load_pandas().data
     assert identifiers(frame) == _NUMBERED.get(name, [])
@@ -146,13 +144,13 @@ def test_tables_of_statsmodels(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "diabetes", "digits"])
-def test_tables_of_scikit_learn(name: str) -> None:
+def test_tables_of_scikit_learn(name):
     datasets = pytest.importorskip("sklearn.datasets")
     frame = getattr(datasets, f"load_{name}")(as_frame=True).frame
     assert identifiers(frame) == subjects(frame) == []
 
 
-def said(call: object, *arguments: object, **settings: object) -> list[str]:
+def said(call, *arguments, **settings):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call(*arguments, random_state=0, **settings)  # type: ignore[operator]
@@ -161,7 +159,7 @@ def said(call: object, *arguments: object, **settings: object) -> list[str]:
 
 @pytest.mark.parametrize("call", [interplay.select, interplay.interactions])
 class TestWarnings:
-    def test_numbers_of_samples(self, call: object) -> None:
+    def test_numbers_of_samples(self, call):
         y = np.random.default_rng(0).integers(0, 2, N)
         frame = measured().assign(CASEID=np.random.default_rng(1).permutation(9000)[:N])
         (message,) = said(call, frame, y)
@@ -172,7 +170,7 @@ class TestWarnings:
         assert said(call, frame.drop(columns="CASEID"), y) == []
         assert said(call, frame.to_numpy(), y) == []  # without names nothing is said
 
-    def test_labels_of_subjects(self, call: object) -> None:
+    def test_labels_of_subjects(self, call):
         subject = np.repeat(np.arange(60), 4)
         frame = measured().assign(id=subject)
         (message,) = said(call, frame, subject % 2)
@@ -183,7 +181,7 @@ class TestWarnings:
         assert message.endswith("--drop 'id')")
 
 
-def test_a_selection_keeps_both() -> None:
+def test_a_selection_keeps_both():
     subject = np.repeat(np.arange(60), 4)
     frame = measured().assign(id=subject, row=np.arange(N))
     with warnings.catch_warnings():

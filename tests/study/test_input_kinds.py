@@ -1,11 +1,8 @@
 """One study in every kind of container and file: the same answer as from a NumPy array of the same values."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import anndata
 import numpy as np
@@ -26,7 +23,7 @@ N_SAMPLES, N_VARS = 300, 24
 NAMES = [f"snp{v}" for v in range(N_VARS)]
 
 
-def genotypes() -> tuple[np.ndarray, np.ndarray]:
+def genotypes():
     """Numbers of alleles, 0 to 2, which any container can hold; variants 5 and 13 decide together."""
     rng = np.random.default_rng(0)
     X = rng.binomial(2, 0.4, size=(N_SAMPLES, N_VARS)).astype(np.int8)
@@ -34,38 +31,38 @@ def genotypes() -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def measurements() -> tuple[np.ndarray, np.ndarray]:
+def measurements():
     """Numbers with fractions, which are cut by rank."""
     rng = np.random.default_rng(3)
     X = np.where(rng.random((N_SAMPLES, N_VARS)) < 0.3, 0.0, rng.normal(size=(N_SAMPLES, N_VARS))).round(3)
     return X, (X[:, 5] > 0) ^ (X[:, 13] > 0)
 
 
-def as_frame(X: np.ndarray) -> pd.DataFrame:
+def as_frame(X):
     return pd.DataFrame(X, columns=NAMES)
 
 
-def saved_npy(X: np.ndarray, folder: Path) -> np.ndarray:
+def saved_npy(X, folder):
     np.save(folder / "x.npy", X)
     return np.load(folder / "x.npy", mmap_mode="r")
 
 
-def saved_parquet(X: np.ndarray, folder: Path):
+def saved_parquet(X, folder):
     as_frame(X).to_parquet(folder / "x.parquet", row_group_size=70)
     return scan_parquet(folder / "x.parquet")
 
 
-def as_anndata(X, **more) -> anndata.AnnData:
+def as_anndata(X, **more):
     obs = pd.DataFrame(index=[f"cell{i}" for i in range(N_SAMPLES)])
     return anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=NAMES), **more)
 
 
-def saved_h5ad(X, folder: Path):
+def saved_h5ad(X, folder):
     as_anndata(X).write_h5ad(folder / "x.h5ad")
     return read_h5ad(folder / "x.h5ad")
 
 
-def in_layer(X: np.ndarray):
+def in_layer(X):
     return from_anndata(as_anndata(np.zeros_like(X), layers={"counts": X}), layer="counts")
 
 
@@ -94,7 +91,7 @@ CONTAINERS = {
 
 @pytest.mark.parametrize("data", [genotypes, measurements])
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_same_answer_as_numpy(container: str, data, tmp_path: Path) -> None:
+def test_same_answer_as_numpy(container, data, tmp_path):
     X, y = data()
     settings = {"dimensions": 2, "n_contrast": 50, "random_state": 0}
     expected = interplay.select(X, y, **settings)
@@ -109,7 +106,7 @@ def test_same_answer_as_numpy(container: str, data, tmp_path: Path) -> None:
     assert set(np.flatnonzero(found.is_relevant)) == {5, 13}
 
 
-def assert_same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
+def assert_same(found, expected):
     """The same bits, but for sums over classes in another order; files of genotypes have more columns."""
     found = found[expected.columns]
     column = "p_interaction"
@@ -121,14 +118,14 @@ def assert_same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
 
 class TestBed:
     @pytest.fixture
-    def path(self, tmp_path: Path) -> Path:
+    def path(self, tmp_path):
         X, y = genotypes()
         pheno = np.where(y, "2", "1")
         properties = {"sid": NAMES, "pheno": pheno, "sex": np.arange(N_SAMPLES) % 2 + 1}
         to_bed(tmp_path / "study.bed", X, properties=properties)
         return tmp_path / "study.bed"
 
-    def test_same_answer_as_numpy(self, path: Path) -> None:
+    def test_same_answer_as_numpy(self, path):
         X, y = genotypes()
         settings = {"dimensions": 2, "n_contrast": 50, "random_state": 0}
         expected = interplay.select(as_frame(X), y, **settings)
@@ -144,20 +141,20 @@ class TestBed:
         # Three levels beside three: 2 · 3 degrees of freedom.
         assert set(found.gains.df) == {6}
 
-    def test_blocks(self, path: Path) -> None:
+    def test_blocks(self, path):
         X, _ = genotypes()
         study = read_bed(path)
         assert np.array_equal(study.block(3, 9), X[:, 3:9].T)
         assert np.array_equal(study.columns(np.array([7, 0, 7])), X[:, [7, 0, 7]].T)
         assert study.block(0, 4).flags.c_contiguous
 
-    def test_sex_as_strata(self, path: Path) -> None:
+    def test_sex_as_strata(self, path):
         X, y = genotypes()
         found = interplay.max_information_gain(read_bed(path), "phenotype", strata="sex")
         expected = interplay.max_information_gain(X, y, strata=np.arange(N_SAMPLES) % 2)
         assert np.array_equal(found.gain, expected.gain)
 
-    def test_some_samples_and_variants(self, path: Path) -> None:
+    def test_some_samples_and_variants(self, path):
         X, _ = genotypes()
         study = read_bed(path, samples=np.arange(N_SAMPLES) % 3 == 0, variants=["snp4", "snp5", "snp13"])
         assert study.names == ["snp4", "snp5", "snp13"]
@@ -166,7 +163,7 @@ class TestBed:
         assert np.array_equal(read_bed(path, samples=["iid9", "iid2"]).block(0, 2), X[[8, 1], :2].T)
         assert np.array_equal(read_bed(path, variants=[3, 1]).block(0, 2), X[:, [3, 1]].T)
 
-    def test_missing_genotypes_and_phenotypes(self, tmp_path: Path) -> None:
+    def test_missing_genotypes_and_phenotypes(self, tmp_path):
         X, y = genotypes()
         X[:20, 7] = -127
         pheno = np.where(y, "2", "1").astype(object)
@@ -196,12 +193,12 @@ class TestBed:
             (["a", "b", "a"], ["a", "b", "a"]),
         ],
     )
-    def test_phenotypes(self, pheno: list[str], expected: list, tmp_path: Path) -> None:
+    def test_phenotypes(self, pheno, expected, tmp_path):
         to_bed(tmp_path / "p.bed", np.zeros((3, 2), np.int8), properties={"pheno": pheno})
         found = read_bed(tmp_path / "p.bed").phenotype
         assert all(a == b or (a != a and b != b) for a, b in zip(found, expected, strict=True))
 
-    def test_names_of_variants_without_an_id(self, tmp_path: Path) -> None:
+    def test_names_of_variants_without_an_id(self, tmp_path):
         properties = {
             "sid": ["rs1", ".", ".", "rs2", "rs2"],
             "chromosome": ["1", "1", "1", "9", "9"],
@@ -226,11 +223,11 @@ class TestBed:
             ({"variants": np.zeros(24, dtype=bool)}, "^variants leaves nothing"),
         ],
     )
-    def test_bad_choices(self, path: Path, settings: dict, message: str) -> None:
+    def test_bad_choices(self, path, settings, message):
         with pytest.raises((ValueError, TypeError), match=message):
             read_bed(path, **settings)
 
-    def test_bad_files(self, path: Path) -> None:
+    def test_bad_files(self, path):
         path.with_suffix(".fam").rename(path.with_suffix(".away"))
         with pytest.raises(FileNotFoundError, match=r"there is no such file.*study\.fam"):
             read_bed(path)
@@ -244,7 +241,7 @@ class TestBed:
 
 
 class TestAnnData:
-    def test_column_of_obs_as_decision_and_result_in_var(self, tmp_path: Path) -> None:
+    def test_column_of_obs_as_decision_and_result_in_var(self, tmp_path):
         X, y = genotypes()
         adata = as_anndata(X.astype(np.float32))
         adata.obs["state"] = pd.Categorical(np.where(y, "ill", "well"))
@@ -263,7 +260,7 @@ class TestAnnData:
         backed = interplay.select(read_h5ad(tmp_path / "annotated.h5ad"), "state", strata="donor", **settings)
         assert_same(backed.table, expected.table)
 
-    def test_only_some_genes_were_looked_at(self) -> None:
+    def test_only_some_genes_were_looked_at(self):
         X, y = genotypes()
         adata = as_anndata(X)
         interplay.select(adata[:, 3:20], y, dimensions=2, n_contrast=50, random_state=0).annotate(adata, prefix="mdfs_")
@@ -273,12 +270,12 @@ class TestAnnData:
         with pytest.raises(ValueError, match="does not contain any variable of this selection"):
             interplay.select(X, y, dimensions=1).annotate(adata)
 
-    def test_blocks_of_a_file(self, tmp_path: Path) -> None:
+    def test_blocks_of_a_file(self, tmp_path):
         X, _ = measurements()
         table = saved_h5ad(X, tmp_path)
         assert np.array_equal(table.columns(np.array([7, 0, 7])), X[:, [7, 0, 7]].T)
 
-    def test_errors(self, tmp_path: Path) -> None:
+    def test_errors(self, tmp_path):
         adata = as_anndata(genotypes()[0], layers={"counts": genotypes()[0]})
         with pytest.raises(ValueError, match=r"^the AnnData has no X: choose one of its layers \(there are: none\)"):
             interplay.select(anndata.AnnData(obs=adata.obs, var=adata.var), [0, 1], dimensions=2)
@@ -293,7 +290,7 @@ class TestAnnData:
 
 
 class TestParquet:
-    def test_mixed_columns_as_pandas(self, tmp_path: Path) -> None:
+    def test_mixed_columns_as_pandas(self, tmp_path):
         rng = np.random.default_rng(0)
         n = 200
         frame = pd.DataFrame(
@@ -325,7 +322,7 @@ class TestParquet:
         assert found.table.equals(interplay.select(frame.drop(columns="ill"), frame["ill"], **settings).table)
         assert found.runs[0].class_labels == ["no", "yes"]
 
-    def test_only_blocks_are_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_only_blocks_are_read(self, tmp_path, monkeypatch):
         X, _ = measurements()
         table = saved_parquet(X, tmp_path)
         seen = []
@@ -335,12 +332,12 @@ class TestParquet:
         table.columns(np.array([7, 7]))
         assert seen == [3, 1]
 
-    def test_file_that_does_not_count_its_gaps(self, tmp_path: Path) -> None:
+    def test_file_that_does_not_count_its_gaps(self, tmp_path):
         pq.write_table(pa.table({"a": [1, 2, 3], "b": [1, None, 3]}), tmp_path / "x.parquet", write_statistics=False)
         block = scan_parquet(tmp_path / "x.parquet").block(0, 2)
         assert np.array_equal(block, [[1, 2, 3], [1, np.nan, 3]], equal_nan=True)
 
-    def test_some_columns(self, tmp_path: Path) -> None:
+    def test_some_columns(self, tmp_path):
         X, _ = measurements()
         saved_parquet(X, tmp_path)
         table = scan_parquet(tmp_path / "x.parquet", columns=["snp5", "snp2"])
@@ -348,7 +345,7 @@ class TestParquet:
         with pytest.raises(ValueError, match=r"^columns names 'foo', which is not a column of"):
             scan_parquet(tmp_path / "x.parquet", columns=["foo"])
 
-    def test_errors(self, tmp_path: Path) -> None:
+    def test_errors(self, tmp_path):
         file = tmp_path / "x.parquet"
         pq.write_table(pa.table([[1], [2]], names=["a", "a"]), file)
         with pytest.raises(ValueError, match="X has more than one column named 'a'"):
@@ -362,7 +359,7 @@ class TestParquet:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory comes in other units, or not at all")
-def test_genotypes_are_never_all_in_memory(tmp_path: Path) -> None:
+def test_genotypes_are_never_all_in_memory(tmp_path):
     """40 000 variants of 2 000 people: 10 MB a plane; 76 MB as bytes, 610 MB as float64."""
     n_vars, n_samples = 40_000, 2000
     file = tmp_path / "wide.bed"
@@ -391,7 +388,7 @@ def test_genotypes_are_never_all_in_memory(tmp_path: Path) -> None:
         ("pyarrow", "interplay.parquet.scan_parquet('x.parquet')", "pyarrow"),
     ],
 )
-def test_what_is_not_installed_is_named(module: str, call: str, package: str) -> None:
+def test_what_is_not_installed_is_named(module, call, package):
     code = f"import sys; sys.modules[{module!r}] = None; import interplay; {call}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     # Packages by their names: no index may know where interplay came from.

@@ -1,7 +1,5 @@
 """Ordered classes: the proportional-odds model against statsmodels, and every way in which results use them."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,10 +1,5 @@
 """Fingerprints: other data, another fingerprint; the same data in another container, the same one."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -24,13 +19,13 @@ SMALL = RNG.integers(-1000, 1000, size=(N, 5))
 LARGE = 2**60 + RNG.integers(0, 200, size=(N, 5))  # apart by less than a float64 can tell
 
 
-def fingerprint(X: Any) -> str:
+def fingerprint(X):
     found = data_fingerprint(as_table(X), CLASSES)
     assert found == data_fingerprint(as_table(X), CLASSES, n_threads=3)
     return found
 
 
-def changed(X: np.ndarray, by: Any = 1) -> np.ndarray:
+def changed(X, by=1):
     other = X.copy()
     other[7, 3] += X.dtype.type(by)
     return other
@@ -51,13 +46,13 @@ def changed(X: np.ndarray, by: Any = 1) -> np.ndarray:
         (SMALL.astype(np.longdouble), np.longdouble(2) ** -40),
     ],
 )
-def test_one_value_that_differs_by_little_makes_another_fingerprint(X: np.ndarray, by: Any) -> None:
+def test_one_value_that_differs_by_little_makes_another_fingerprint(X, by):
     assert not np.array_equal(X, changed(X, by))
     assert fingerprint(X) != fingerprint(changed(X, by))
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant <= 52, reason="long doubles are doubles here")
-def test_digits_of_a_long_double_count() -> None:
+def test_digits_of_a_long_double_count():
     X = SMALL.astype(np.longdouble)
     assert fingerprint(X) == fingerprint(SMALL)
     assert fingerprint(X + np.longdouble(1e-30)) == fingerprint(X)  # nothing was added
@@ -72,7 +67,7 @@ def test_digits_of_a_long_double_count() -> None:
 
 
 @pytest.mark.parametrize("X", [SMALL, LARGE, SMALL / 7, SMALL > 0, SMALL.astype(np.float32)])
-def test_containers_do_not_matter(X: np.ndarray, tmp_path: Path) -> None:
+def test_containers_do_not_matter(X, tmp_path):
     names = [f"x{v}" for v in range(5)]
     frame = pd.DataFrame(X, columns=names)
     frame.to_parquet(tmp_path / "table.parquet")
@@ -83,7 +78,7 @@ def test_containers_do_not_matter(X: np.ndarray, tmp_path: Path) -> None:
     assert {fingerprint(other) for other in others} == {fingerprint(X)}
 
 
-def test_dtypes_do_not_matter_where_values_are_the_same() -> None:
+def test_dtypes_do_not_matter_where_values_are_the_same():
     X = SMALL.astype(np.int16)
     for dtype in (np.int32, np.int64, np.float32, np.float64, np.longdouble):
         assert fingerprint(X.astype(dtype)) == fingerprint(X)
@@ -92,7 +87,7 @@ def test_dtypes_do_not_matter_where_values_are_the_same() -> None:
     assert fingerprint(even) == fingerprint(even.astype(np.float64))
 
 
-def test_columns_beside_each_other_do_not_matter() -> None:
+def test_columns_beside_each_other_do_not_matter():
     """Large whole numbers are told apart in a table of many kinds of columns, whatever it makes of them."""
     frame = pd.DataFrame({"a": LARGE[:, 0], "b": SMALL[:, 0] / 7, "c": ["u", "v"] * (N // 2)})
     other = frame.copy()
@@ -105,7 +100,7 @@ def test_columns_beside_each_other_do_not_matter() -> None:
     assert fingerprint(with_gap) != fingerprint(other)
 
 
-def test_labels_are_no_numbers() -> None:
+def test_labels_are_no_numbers():
     """Both are 0, 1, 2, ... inside, but labels are taken as they are and numbers are cut."""
     numbers = pd.DataFrame({"a": np.arange(N) % 20})
     labels = pd.DataFrame({"a": [f"{v:02}" for v in np.arange(N) % 20]})
@@ -114,7 +109,7 @@ def test_labels_are_no_numbers() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float32, np.float64, np.longdouble])
-def test_small_whole_numbers_are_told_apart(dtype: type) -> None:
+def test_small_whole_numbers_are_told_apart(dtype):
     """They are hashed as one byte each, whatever their dtype; -128 there is a gap."""
     X = RNG.integers(-127, 128, size=(N, 200)).astype(dtype)
     assert fingerprint(X) == fingerprint(X.astype(np.int64))
@@ -138,7 +133,7 @@ def test_small_whole_numbers_are_told_apart(dtype: type) -> None:
         assert len(seen) == (4 if dtype is np.int8 else 7)
 
 
-def test_blocks_are_hashed_in_threads_each_in_its_place() -> None:
+def test_blocks_are_hashed_in_threads_each_in_its_place():
     genotypes = RNG.integers(0, 3, size=(N, 300)).astype(np.int8)
     expected = fingerprint(genotypes)
     assert data_fingerprint(as_table(genotypes), CLASSES, n_threads=4) == expected
@@ -151,7 +146,7 @@ def test_blocks_are_hashed_in_threads_each_in_its_place() -> None:
         assert fingerprint(changed_there) != expected
 
 
-def stamps(seed: int) -> tuple[np.ndarray, np.ndarray]:
+def stamps(seed):
     """Nanoseconds: as float64 they are all the same."""
     rng = np.random.default_rng(seed)
     y = np.arange(400) % 2
@@ -159,7 +154,7 @@ def stamps(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def test_a_checkpoint_of_other_large_numbers_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_of_other_large_numbers_is_refused(tmp_path):
     X, y = stamps(0)
     interplay.max_information_gain(X, y, checkpoint=tmp_path / "run.ckpt")
     other = X.copy()
@@ -170,7 +165,7 @@ def test_a_checkpoint_of_other_large_numbers_is_refused(tmp_path: Path) -> None:
     assert np.array_equal(again.gain, interplay.max_information_gain(X, y).gain)
 
 
-def test_parts_of_other_large_numbers_are_not_merged() -> None:
+def test_parts_of_other_large_numbers_are_not_merged():
     X, y = stamps(0)
     other = X.copy()
     other[:, 0] = X[:, 0].min() + 50 * y
@@ -187,7 +182,7 @@ def test_parts_of_other_large_numbers_are_not_merged() -> None:
 
 
 @pytest.mark.parametrize("y", [RNG.normal(size=N), np.arange(N) % 2])
-def test_another_offset_makes_another_fingerprint(y: np.ndarray) -> None:
+def test_another_offset_makes_another_fingerprint(y):
     offset = RNG.normal(size=N)
     one, other = (make_study(SMALL, y, offset=known).fingerprint() for known in (offset, offset + np.eye(N)[3]))
     assert one != other

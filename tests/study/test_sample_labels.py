@@ -1,7 +1,5 @@
 """X, y and strata with labels of samples: another order is warned of, and nothing else is."""
 
-from __future__ import annotations
-
 import warnings
 
 import anndata
@@ -25,7 +23,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_another_order_is_warned_of(call: str) -> None:
+def test_another_order_is_warned_of(call):
     with pytest.warns(
         UserWarning, match="y has the samples of X in another order .sample 0 is 'p0' in X and 'p79'"
     ) as w:
@@ -35,7 +33,7 @@ def test_another_order_is_warned_of(call: str) -> None:
         CALLS[call](X, Y, strata=STRATA[::-1])
 
 
-def test_tuples_and_annotated_data_too() -> None:
+def test_tuples_and_annotated_data_too():
     with pytest.warns(UserWarning, match="y has the samples of X in another order"):
         interplay.interesting_tuples(X, Y.sample(frac=1, random_state=0))
     with pytest.warns(UserWarning, match="y has the samples of X in another order"):
@@ -45,7 +43,7 @@ def test_tuples_and_annotated_data_too() -> None:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_all_else_is_silent(call: str) -> None:
+def test_all_else_is_silent(call):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         CALLS[call](X, Y, strata=STRATA)

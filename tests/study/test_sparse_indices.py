@@ -1,10 +1,5 @@
 """Sparse matrices whose indices point outside: SciPy's compiled code would read and write there."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import anndata
 import numpy as np
 import pytest
@@ -17,7 +12,7 @@ DENSE = RNG.poisson(0.5, size=(60, 8)).astype(np.float64)
 Y = np.arange(60) % 2
 
 
-def damaged(make: Callable[[Any], Any], part: str, place: int, value: int) -> Any:
+def damaged(make, part, place, value):
     X = make(DENSE)
     getattr(X, part)[place] = value
     return X
@@ -40,7 +35,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize(("make", "part", "place", "value"), CASES)
-def test_indices_outside_are_refused(make: Any, part: str, place: int, value: int) -> None:
+def test_indices_outside_are_refused(make, part, place, value):
     X = damaged(make, part, place, value)
     with pytest.raises(ValueError, match=r"^X is a damaged sparse matrix: "):
         interplay.max_information_gain(X, Y, dimensions=1)
@@ -49,12 +44,12 @@ def test_indices_outside_are_refused(make: Any, part: str, place: int, value: in
 @pytest.mark.filterwarnings("ignore::anndata.ImplicitModificationWarning")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_matrix])
-def test_every_way_in_checks_indices(way: str, make: Any) -> None:
+def test_every_way_in_checks_indices(way, make):
     with pytest.raises(ValueError, match=r"^X is a damaged sparse matrix: "):
         WAYS[way](damaged(make, "indices", 5, 10**9))
 
 
-def test_unused_room_behind_the_entries_is_no_damage() -> None:
+def test_unused_room_behind_the_entries_is_no_damage():
     X = sp.csr_array(DENSE)
     roomy = sp.csr_array(DENSE)
     roomy.data, roomy.indices = np.r_[X.data, 1.0], np.r_[X.indices, np.int32(0)]

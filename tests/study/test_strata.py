@@ -1,9 +1,5 @@
 """Gains within strata: against plain loops, on null data with a batch effect, and in every place that takes them."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,7 +17,7 @@ from interplay.search.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles
 
 
-def batch_data(seed: int = 0, n_samples: int = 400, n_vars: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def batch_data(seed=0, n_samples=400, n_vars=40):
     """No variable says anything about y, but half of them, and y, differ between four batches."""
     rng = np.random.default_rng(seed)
     batch = rng.integers(0, 4, n_samples)
@@ -42,7 +38,7 @@ def batch_data(seed: int = 0, n_samples: int = 400, n_vars: int = 40) -> tuple[n
     filtered=st.booleans(),
     direct_only=st.booleans(),
 )
-def test_equals_plain_loops(seed, dimensions, n_strata, n_classes, mixed, n_contrast, filtered, direct_only) -> None:
+def test_equals_plain_loops(seed, dimensions, n_strata, n_classes, mixed, n_contrast, filtered, direct_only):
     rng = np.random.default_rng(seed)
     n_vars, n_samples = 6, 90
     levels = rng.integers(2, 4, n_vars + n_contrast) if mixed else np.full(n_vars + n_contrast, 2)
@@ -98,7 +94,7 @@ def test_equals_plain_loops(seed, dimensions, n_strata, n_classes, mixed, n_cont
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
 @pytest.mark.parametrize("require", ["any", "all", None])
-def test_tiles_hold_every_tuple_once_beside_the_stratum(dimensions: int, require: str | None) -> None:
+def test_tiles_hold_every_tuple_once_beside_the_stratum(dimensions, require):
     n_levels = np.array([2, 3, 2, 3, 2, 2, 3, 2])
     asked_for = None if require is None else np.array([1, 0, 1, 1, 0, 1], dtype=bool)
     sizes = {"block_size": 2, "middle_size": 3, "n_lanes": 4}
@@ -124,7 +120,7 @@ class TestBatchEffect:
     """The example of the documentation: ignoring the batch gives false positives, strata do not."""
 
     @pytest.mark.parametrize("dimensions", [1, 2])
-    def test_false_positives_only_without_strata(self, dimensions: int) -> None:
+    def test_false_positives_only_without_strata(self, dimensions):
         n_false = {"ignored": 0, "strata": 0}
         any_false = 0
         small = []
@@ -141,7 +137,7 @@ class TestBatchEffect:
         assert any_false <= 3
         assert np.mean(small) < 0.08
 
-    def test_contrast_variables_keep_the_batch(self) -> None:
+    def test_contrast_variables_keep_the_batch(self):
         X, _, batch = batch_data()
         columns, sources = interplay.contrast_variables(X, 60, strata=batch)
         for stratum in range(4):
@@ -149,7 +145,7 @@ class TestBatchEffect:
             assert np.array_equal(np.sort(columns[rows], axis=0), np.sort(X[rows][:, sources], axis=0))
         assert (columns != X[:, sources]).mean() > 0.9
 
-    def test_what_is_there_is_found(self) -> None:
+    def test_what_is_there_is_found(self):
         X, y, batch = batch_data(n_samples=600)
         y = np.where(np.arange(600) % 2, y, (X[:, 30] > 0) ^ (X[:, 35] > 0))
         result = interplay.select(X, y, dimensions=2, strata=batch, random_state=0)
@@ -163,11 +159,11 @@ class TestBatchEffect:
 class TestForms:
     """Every way to give strata says the same."""
 
-    def gains(self, strata, X=None, **settings) -> np.ndarray:
+    def gains(self, strata, X=None, **settings):
         data, y, _ = batch_data()
         return interplay.max_information_gain(data if X is None else X, y, strata=strata, **settings).gain
 
-    def test_containers(self) -> None:
+    def test_containers(self):
         X, _, batch = batch_data()
         expected = self.gains(batch)
         labels = np.array(["d", "a", "c", "b"])[batch]
@@ -178,17 +174,17 @@ class TestForms:
         assert np.array_equal(self.gains("batch", frame), expected)
         assert not np.array_equal(self.gains(None), expected)
 
-    def test_several_columns_are_crossed(self) -> None:
+    def test_several_columns_are_crossed(self):
         _, _, batch = batch_data()
         both = pd.DataFrame({"site": batch // 2, "sex": np.where(batch % 2, "f", "m")})
         assert np.array_equal(self.gains(both), self.gains(batch))
         assert np.array_equal(self.gains(both.to_numpy()), self.gains(batch))
         assert make_strata(both, n_samples=400).labels == ["0, f", "0, m", "1, f", "1, m"]
 
-    def test_one_stratum_is_none(self) -> None:
+    def test_one_stratum_is_none(self):
         assert np.array_equal(self.gains(np.zeros(400)), self.gains(None))
 
-    def test_order_of_samples_and_labels_of_strata_change_nothing(self) -> None:
+    def test_order_of_samples_and_labels_of_strata_change_nothing(self):
         X, y, batch = batch_data()
         order = np.random.default_rng(1).permutation(400)
         moved = interplay.max_information_gain(X[order], y[order], strata=3 - batch[order])
@@ -196,7 +192,7 @@ class TestForms:
         assert np.array_equal(moved.gain, plain.gain)
         assert np.array_equal(moved.tuples, plain.tuples)
 
-    def test_discretisations_and_threads(self) -> None:
+    def test_discretisations_and_threads(self):
         X, y, batch = batch_data(n_vars=12)
         one = interplay.max_information_gain(X, y, strata=batch, discretizations=5, dimensions=3)
         two = interplay.max_information_gain(X, y, strata=batch, discretizations=5, dimensions=3, n_jobs=2)
@@ -204,7 +200,7 @@ class TestForms:
         assert set(one.discretization) > {0}
 
     @pytest.mark.parametrize("multiclass", ["joint", "ovo", "ovr"])
-    def test_several_classes(self, multiclass: str) -> None:
+    def test_several_classes(self, multiclass):
         X, _, batch = batch_data(n_vars=12)
         rng = np.random.default_rng(2)
         y = np.where(rng.random(400) < 0.5, batch % 3, rng.integers(0, 3, 400))
@@ -215,7 +211,7 @@ class TestForms:
         assert result.relevant == ["x10"]
 
 
-def test_fingerprint_knows_the_strata() -> None:
+def test_fingerprint_knows_the_strata():
     X, y, batch = batch_data(n_vars=8)
     prints = {
         interplay.select(X, y, dimensions=1, strata=strata).provenance["data_fingerprint"]
@@ -224,7 +220,7 @@ def test_fingerprint_knows_the_strata() -> None:
     assert len(prints) == 3
 
 
-def test_interrupted_search_hands_over_gains_without_the_stratum(monkeypatch) -> None:
+def test_interrupted_search_hands_over_gains_without_the_stratum(monkeypatch):
     import interplay.data.codes.coded as codes
 
     calls = []
@@ -252,21 +248,21 @@ def test_interrupted_search_hands_over_gains_without_the_stratum(monkeypatch) ->
         (pd.DataFrame({"a": range(400), "when": pd.to_datetime(["2020-01-01"] * 400)}), "^strata: column 'when'"),
     ],
 )
-def test_bad_strata(strata, message: str) -> None:
+def test_bad_strata(strata, message):
     X, y, _ = batch_data()
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         interplay.select(X, y, dimensions=2, strata=strata)
     assert "\n" not in str(caught.value)
 
 
-def test_strata_that_say_what_y_says() -> None:
+def test_strata_that_say_what_y_says():
     _, y, batch = batch_data()
     pure = np.where((y == 1) & (batch == 3), 7, batch)
     with pytest.warns(UserWarning, match=r"2 of 5 strata have samples of one class only \('3', '7'\)"):
         DecisionClasses(y, [0, 1]).check_strata(make_strata(pure, n_samples=400))
 
 
-def test_strata_of_some_samples() -> None:
+def test_strata_of_some_samples():
     strata = Strata(np.array([0, 1, 2, 2]), ["a", "b", "c"])
     some = strata.of_samples(np.array([1, 3]))
     assert (some.codes.tolist(), some.labels) == ([0, 1], ["b", "c"])
@@ -279,7 +275,7 @@ class TestInParts:
     SETTINGS = {"dimensions": 2, "n_contrast": 30, "discretizations": 2, "random_state": 0}  # noqa: RUF012
 
     @pytest.mark.parametrize("named", [False, True])
-    def test_shards(self, named: bool, tmp_path: Path) -> None:
+    def test_shards(self, named, tmp_path):
         X, y, batch = batch_data(n_vars=12)
         X[:, 3] = np.arange(400) % 3  # numbers of levels, and so of cells, differ
         table = pd.DataFrame(X, columns=[f"v{v}" for v in range(12)])
@@ -298,12 +294,12 @@ class TestInParts:
         with pytest.raises(ValueError, match="another search"):
             interplay.merge_parts([tmp_path / "part1", other, tmp_path / "part3"])
 
-    def test_checkpoint(self, tmp_path: Path) -> None:
+    def test_checkpoint(self, tmp_path):
         X, y, batch = batch_data(n_vars=12)
         whole = interplay.select(X, y, strata=batch, **self.SETTINGS)
         calls = []
 
-        def stop_half_way(done: float) -> None:
+        def stop_half_way(done):
             calls.append(done)
             if done > 0.3:
                 raise KeyboardInterrupt

@@ -1,7 +1,5 @@
 """y=(time, event): residuals, the log-rank test, what select finds in uncut times and what it does not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

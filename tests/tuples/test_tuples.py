@@ -1,7 +1,5 @@
 """`interesting_tuples`: settings against plain loops, big output, interrupts, messages."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat
@@ -9,7 +7,6 @@ import subprocess
 import sys
 import warnings
 from math import comb
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -29,18 +26,18 @@ from interplay.search.engines.cpu import CpuEngine
 
 
 @pytest.fixture
-def xor() -> tuple[np.ndarray, np.ndarray]:
+def xor():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 12))
     return X, ((X[:, 3] > 0) ^ (X[:, 7] > 0)).astype(int)
 
 
-def rows_of(table: interplay.TupleTable) -> list[tuple[tuple[int, ...], int, float]]:
+def rows_of(table):
     rows = zip(table.tuples.tolist(), table.variable.tolist(), table.value.tolist(), strict=True)
     return [(tuple(members), variable, value) for members, variable, value in rows]
 
 
-def small_batches(monkeypatch: pytest.MonkeyPatch, n_rows: int) -> None:
+def small_batches(monkeypatch, n_rows):
     """Tiles, batches and row groups of few rows, so that small tables have many of each."""
     monkeypatch.setattr(source, "BATCH_ROWS", n_rows)
     monkeypatch.setattr(source, "_TILE_ROWS", n_rows / 2)
@@ -63,7 +60,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch, n_rows: int) -> None:
 )
 def test_equals_plain_loops(
     seed, dimensions, n_classes, stat, discretizations, average, divisions, share, few, require, n_jobs
-) -> None:
+):
     rng = np.random.default_rng(seed)
     n_vars = 6
     X = rng.normal(size=(60, n_vars))
@@ -100,7 +97,7 @@ def test_equals_plain_loops(
 
 @pytest.mark.parametrize("settings", [{}, {"min_gain": 1.0}, {"discretizations": 3, "range_": 0.5, "min_gain": 1.0}])
 @pytest.mark.parametrize("average", [False, True])
-def test_batches_change_nothing(monkeypatch, xor, settings: dict, average: bool) -> None:
+def test_batches_change_nothing(monkeypatch, xor, settings, average):
     whole = interplay.interesting_tuples(*xor, dimensions=3, average=average, **settings)
     small_batches(monkeypatch, 40)
     monkeypatch.setattr(listing, "_FEW_ROWS", 100)  # so that the number of rows is estimated first
@@ -110,7 +107,7 @@ def test_batches_change_nothing(monkeypatch, xor, settings: dict, average: bool)
 
 
 @pytest.mark.parametrize("setting", [{"min_gain": 1.0}, {"min_gain": 4.0}, {"top": 3, "min_gain": 0.5}])
-def test_means_of_candidates_are_those_of_all(monkeypatch, xor, setting: dict) -> None:
+def test_means_of_candidates_are_those_of_all(monkeypatch, xor, setting):
     X, y = xor
     X[:, 4] = np.random.default_rng(1).integers(0, 3, 300)  # three levels
     setting = {"dimensions": 3, "discretizations": 4, "range_": 0.6, "average": True, **setting}
@@ -124,7 +121,7 @@ def test_means_of_candidates_are_those_of_all(monkeypatch, xor, setting: dict) -
 
 @pytest.mark.parametrize("by", ["variable", "all"])
 @pytest.mark.parametrize("discretizations", [1, 3])
-def test_top_is_the_head_of_the_whole(monkeypatch, xor, by: str, discretizations: int) -> None:
+def test_top_is_the_head_of_the_whole(monkeypatch, xor, by, discretizations):
     X, y = xor
     X[:, 5] = X[:, 2]  # ties: every tuple of one is a tuple of the other
     setting = {"dimensions": 3, "discretizations": discretizations, "range_": 0.5 if discretizations > 1 else 0.0}
@@ -139,7 +136,7 @@ def test_top_is_the_head_of_the_whole(monkeypatch, xor, by: str, discretizations
     assert rows_of(interplay.interesting_tuples(X, y, top=7, top_by=by, min_gain=2, **setting)) == above
 
 
-def test_top_asks_for_less_and_less() -> None:
+def test_top_asks_for_less_and_less():
     thresholds = np.full(10, -np.inf)
     best = best_rows.BestRows(2, by_variable=True, dimensions=2, thresholds=thresholds)
     one = interplay.base.arrays.TupleRows(
@@ -151,7 +148,7 @@ def test_top_asks_for_less_and_less() -> None:
     assert np.all(thresholds[1:] == -np.inf)
 
 
-def test_matrix_of_some_pairs(xor) -> None:
+def test_matrix_of_some_pairs(xor):
     matrix = interplay.interesting_tuples(*xor, variables=[3], as_matrix=True)
     table = interplay.interesting_tuples(*xor)
     assert np.isnan(matrix[0, 1])
@@ -162,7 +159,7 @@ def test_matrix_of_some_pairs(xor) -> None:
     assert matrix[7, 3] == table.value[row]
 
 
-def test_frame_has_names(xor) -> None:
+def test_frame_has_names(xor):
     X = pd.DataFrame(xor[0], columns=[f"gene{v}" for v in range(12)])
     frame = interplay.interesting_tuples(X, xor[1], min_gain=100).to_frame()
     assert frame[["member_1", "member_2"]].astype(str).to_numpy().tolist() == [["gene3", "gene7"]] * 2
@@ -172,7 +169,7 @@ def test_frame_has_names(xor) -> None:
     assert len(interplay.interesting_tuples(X, xor[1], min_gain=1e6)) == 0
 
 
-def test_parquet_holds_the_same_rows(monkeypatch, xor, tmp_path: Path) -> None:
+def test_parquet_holds_the_same_rows(monkeypatch, xor, tmp_path):
     small_batches(monkeypatch, 50)
     for name, setting in {"all": {}, "some": {"min_gain": 1.0}, "top": {"top": 3}}.items():
         path = tmp_path / f"{name}.parquet"
@@ -191,7 +188,7 @@ def test_parquet_holds_the_same_rows(monkeypatch, xor, tmp_path: Path) -> None:
         path.unlink()
 
 
-def test_parquet_does_not_depend_on_threads(monkeypatch, xor, tmp_path: Path) -> None:
+def test_parquet_does_not_depend_on_threads(monkeypatch, xor, tmp_path):
     small_batches(monkeypatch, 50)
     for n_jobs in (1, 2):
         interplay.interesting_tuples(*xor, dimensions=3, out=tmp_path / f"{n_jobs}.parquet", n_jobs=n_jobs)
@@ -209,7 +206,7 @@ class StopsAfter(CpuEngine):
         super().search(*arguments, **settings)
 
 
-def test_interrupted_file_is_valid_and_says_so(monkeypatch, xor, tmp_path: Path) -> None:
+def test_interrupted_file_is_valid_and_says_so(monkeypatch, xor, tmp_path):
     small_batches(monkeypatch, 100)
     path = tmp_path / "tuples.parquet"
     path.write_text("an older file")
@@ -228,7 +225,7 @@ def test_interrupted_file_is_valid_and_says_so(monkeypatch, xor, tmp_path: Path)
     assert pq.read_metadata(path).num_rows == len(whole)
 
 
-def test_interrupt_while_writing(monkeypatch, xor, tmp_path: Path) -> None:
+def test_interrupt_while_writing(monkeypatch, xor, tmp_path):
     small_batches(monkeypatch, 100)
     write, written = tuple_rows.ParquetRows._write, []
 
@@ -247,7 +244,7 @@ def test_interrupt_while_writing(monkeypatch, xor, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", [{}, {"top": 2}])
-def test_interrupted_table_holds_what_was_found(monkeypatch, xor, setting: dict) -> None:
+def test_interrupted_table_holds_what_was_found(monkeypatch, xor, setting):
     small_batches(monkeypatch, 10)
     with pytest.raises(interplay.TuplesInterrupted, match="interrupted after") as caught:
         interplay.interesting_tuples(*xor, dimensions=3, engine=StopsAfter(), **setting)
@@ -256,7 +253,7 @@ def test_interrupted_table_holds_what_was_found(monkeypatch, xor, setting: dict)
     assert set(partial.value) <= set(interplay.interesting_tuples(*xor, dimensions=3).value)
 
 
-def test_rows_are_announced_and_refused_before_the_search(monkeypatch, xor, capsys) -> None:
+def test_rows_are_announced_and_refused_before_the_search(monkeypatch, xor, capsys):
     interplay.interesting_tuples(*xor, progress=True)
     assert "2D, 66 tuples, 132 rows" in capsys.readouterr().err
     rng = np.random.default_rng(0)
@@ -268,7 +265,7 @@ def test_rows_are_announced_and_refused_before_the_search(monkeypatch, xor, caps
     assert len(interplay.interesting_tuples(X, X[:, 0] > 0, dimensions=3, min_gain=9)) > 1000
 
 
-def test_estimate_is_near_the_truth(monkeypatch) -> None:
+def test_estimate_is_near_the_truth(monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 80))
     y = rng.integers(0, 2, 200)
@@ -284,7 +281,7 @@ def test_estimate_is_near_the_truth(monkeypatch) -> None:
         assert seen[-1] == pytest.approx(len(table), rel=0.3)
 
 
-def test_more_rows_than_estimated_stop_the_run(monkeypatch, xor) -> None:
+def test_more_rows_than_estimated_stop_the_run(monkeypatch, xor):
     small_batches(monkeypatch, 100)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 80))
@@ -304,19 +301,19 @@ def test_more_rows_than_estimated_stop_the_run(monkeypatch, xor) -> None:
         ({"variables": [99]}, "variables must be a whole number from 0 to 11"),
     ],
 )
-def test_bad_arguments(xor, setting: dict, message: str) -> None:
+def test_bad_arguments(xor, setting, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         interplay.interesting_tuples(*xor, **setting)
     assert "\n" not in str(caught.value)
 
 
-def test_matrix_too_large_is_refused() -> None:
+def test_matrix_too_large_is_refused():
     X = np.zeros((10, 500), dtype=np.int8)
     with pytest.raises(ValueError, match="as_matrix=True with 500 variables takes"):
         interplay.interesting_tuples(X, as_matrix=True, max_memory=1e6)
 
 
-def test_engine_that_finds_only_maxima_is_refused(xor) -> None:
+def test_engine_that_finds_only_maxima_is_refused(xor):
     class OnlyMaxima:
         name = "narrow"
 
@@ -328,13 +325,13 @@ def test_engine_that_finds_only_maxima_is_refused(xor) -> None:
         interplay.interesting_tuples(*xor, engine=OnlyMaxima())
 
 
-def test_missing_pyarrow_is_one_line(monkeypatch, xor) -> None:
+def test_missing_pyarrow_is_one_line(monkeypatch, xor):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r'run .* install "pyarrow>=[\d.]+"$'):
         interplay.interesting_tuples(*xor, out="x.parquet")
 
 
-def test_no_warnings_and_constant_columns() -> None:
+def test_no_warnings_and_constant_columns():
     X = np.zeros((20, 3))
     X[:, 1] = np.arange(20) % 2
     with warnings.catch_warnings():
@@ -348,17 +345,17 @@ def test_no_warnings_and_constant_columns() -> None:
 class FullDisk:
     """A small disk; `fill` leaves no room on it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder
 
-    def fill(self) -> None:
+    def fill(self):
         with contextlib.suppress(OSError), open(self.folder / "others", "wb", buffering=0) as others:
             while True:
                 others.write(bytes(512))
 
 
 @pytest.fixture
-def disk(tmp_path: Path):
+def disk(tmp_path):
     """A disk of 64 kB."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("only root may mount a small disk")
@@ -370,12 +367,12 @@ def disk(tmp_path: Path):
     subprocess.run(["umount", "-l", folder], check=True)
 
 
-def long_named(X: np.ndarray) -> pd.DataFrame:
+def long_named(X):
     """So that what is left of a page of memory is too little for a row group."""
     return pd.DataFrame(X, columns=[f"{v}" + "x" * 1000 for v in range(X.shape[1])])
 
 
-def test_a_full_disk_names_the_file_and_leaves_nothing(monkeypatch, xor, disk: FullDisk) -> None:
+def test_a_full_disk_names_the_file_and_leaves_nothing(monkeypatch, xor, disk):
     small_batches(monkeypatch, 100)
     path = disk.folder / "tuples.parquet"
 
@@ -394,7 +391,7 @@ def test_a_full_disk_names_the_file_and_leaves_nothing(monkeypatch, xor, disk: F
     assert os.listdir(disk.folder) == ["others"]
 
 
-def test_an_interrupt_on_a_full_disk_is_an_interrupt(monkeypatch, xor, disk: FullDisk) -> None:
+def test_an_interrupt_on_a_full_disk_is_an_interrupt(monkeypatch, xor, disk):
     small_batches(monkeypatch, 100)
 
     class Fills(StopsAfter):
@@ -414,7 +411,7 @@ def test_an_interrupt_on_a_full_disk_is_an_interrupt(monkeypatch, xor, disk: Ful
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
-def test_a_fault_while_writing_leaves_nothing(monkeypatch, xor, tmp_path: Path, interrupted: bool) -> None:
+def test_a_fault_while_writing_leaves_nothing(monkeypatch, xor, tmp_path, interrupted):
     """The same without a disk of one's own."""
     small_batches(monkeypatch, 100)
     make = tuple_rows.ParquetRows.__init__
@@ -443,7 +440,7 @@ def test_a_fault_while_writing_leaves_nothing(monkeypatch, xor, tmp_path: Path, 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions and pipes of POSIX")
-def test_permissions_of_an_older_file_stay_and_pipes_are_refused(xor, tmp_path: Path) -> None:
+def test_permissions_of_an_older_file_stay_and_pipes_are_refused(xor, tmp_path):
     path = tmp_path / "tuples.parquet"
     path.touch()
     path.chmod(0o600)

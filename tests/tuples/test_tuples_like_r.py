@@ -1,14 +1,11 @@
 """`interesting_tuples` against the outputs of the R original: the same rows, values within its float32 error."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
 import pytest
 
 import interplay
-from interplay.ask.tuples.table import TupleTable
 
 #: In bits times samples, with a decision; the larger for VI, a sum of four float32 entropies.
 GAIN_TOLERANCE = 1e-3
@@ -23,7 +20,7 @@ SIX = list(range(40, 46))
 TWENTY = list(range(40, 60))
 
 
-def assert_same_rows(found: TupleTable, r: np.lib.npyio.NpzFile, key: str, tolerance: float = GAIN_TOLERANCE) -> None:
+def assert_same_rows(found, r, key, tolerance=GAIN_TOLERANCE):
     np.testing.assert_array_equal(found.tuples + 1, r[f"{key}_tuple_1based"])
     np.testing.assert_array_equal(found.variable + 1, r[f"{key}_var_1based"])
     np.testing.assert_allclose(found.value, r[f"{key}_ig"], rtol=0, atol=tolerance)
@@ -37,19 +34,19 @@ def assert_same_rows(found: TupleTable, r: np.lib.npyio.NpzFile, key: str, toler
         ("2d_thr0_iv_any", {"variables": [153]}),
     ],
 )
-def test_madelon_pairs(r_output, madelon, key: str, settings: dict) -> None:
+def test_madelon_pairs(r_output, madelon, key, settings):
     r = r_output("tuples_madelon_div1_range0")
     assert_same_rows(interesting_tuples(*madelon, **settings), r, key)
 
 
-def test_madelon_pairs_inside_a_set(r_output, madelon) -> None:
+def test_madelon_pairs_inside_a_set(r_output, madelon):
     r = r_output("tuples_madelon_div1_range0")
     inside = np.unique(r["2d_thr0_iv_all_tuple_1based"]) - 1
     found = interesting_tuples(*madelon, variables=inside, require="all")
     assert_same_rows(found, r, "2d_thr0_iv_all")
 
 
-def test_madelon_matrix(r_output, madelon) -> None:
+def test_madelon_matrix(r_output, madelon):
     matrix = interesting_tuples(*madelon, as_matrix=True)
     expected = r_output("tuples_madelon_div1_range0")["2d_matrix_MI"]
     np.testing.assert_allclose(matrix, expected, rtol=0, atol=GAIN_TOLERANCE)
@@ -67,13 +64,13 @@ def test_madelon_matrix(r_output, madelon) -> None:
         ("5d_H_dec_iv", slice(None), {"dimensions": 5, "stat": "H", "variables": SIX, "require": "all"}),
     ],
 )
-def test_rows_with_a_decision(r_output, madelon, key: str, columns: slice, settings: dict) -> None:
+def test_rows_with_a_decision(r_output, madelon, key, columns, settings):
     r = r_output("tuples_sub60_div1_range0")
     assert_same_rows(interesting_tuples(r["x"][:, columns], madelon[1], **settings), r, key)
 
 
 @pytest.mark.parametrize("dimensions", [3, 4])
-def test_entropies_without_a_decision(r_output, dimensions: int) -> None:
+def test_entropies_without_a_decision(r_output, dimensions):
     r = r_output("tuples_sub60_div1_range0")
     found = interesting_tuples(r["x"], dimensions=dimensions, stat="H", variables=SIX, require="all")
     assert_same_rows(found, r, f"{dimensions}d_H_nodec_iv", ENTROPY_TOLERANCE)
@@ -82,7 +79,7 @@ def test_entropies_without_a_decision(r_output, dimensions: int) -> None:
 @pytest.mark.parametrize("divisions", [1, 2, 3])
 @pytest.mark.parametrize("stat", ["MI", "H", "VI"])
 @pytest.mark.parametrize("with_decision", [True, False])
-def test_matrices(r_output, madelon, divisions: int, stat: str, with_decision: bool) -> None:
+def test_matrices(r_output, madelon, divisions, stat, with_decision):
     r = r_output("tuples_sub60_div1_range0")
     found = interesting_tuples(
         r["x"], madelon[1] if with_decision else None, stat=stat, divisions=divisions, as_matrix=True
@@ -96,7 +93,7 @@ FIVE = {"discretizations": 5, "range_": 0.5, "random_state": 42}
 
 
 @pytest.mark.parametrize(("dimensions", "min_gain"), [(2, 20), (3, 30)])
-def test_maximum_over_discretisations(r_output, madelon, dimensions: int, min_gain: float) -> None:
+def test_maximum_over_discretisations(r_output, madelon, dimensions, min_gain):
     x = r_output("tuples_sub60_div1_range0")["x"]
     r = r_output("tuples_sub60_disc5_range05_seed42")
     found = interesting_tuples(x, madelon[1], dimensions=dimensions, min_gain=min_gain, **FIVE)
@@ -106,7 +103,7 @@ def test_maximum_over_discretisations(r_output, madelon, dimensions: int, min_ga
 @pytest.mark.parametrize("stat", ["MI", "H", "VI"])
 @pytest.mark.parametrize("with_decision", [True, False])
 @pytest.mark.parametrize("average", [True, False])
-def test_matrices_of_five_discretisations(r_output, madelon, stat: str, with_decision: bool, average: bool) -> None:
+def test_matrices_of_five_discretisations(r_output, madelon, stat, with_decision, average):
     x = r_output("tuples_sub60_div1_range0")["x"]
     r = r_output("tuples_sub60_disc5_range05_seed42")
     found = interesting_tuples(
@@ -117,7 +114,7 @@ def test_matrices_of_five_discretisations(r_output, madelon, stat: str, with_dec
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
 
 
-def test_average_is_kept_outside_matrices_too(r_output, madelon) -> None:
+def test_average_is_kept_outside_matrices_too(r_output, madelon):
     """The original ignores the flag for rows; the averages are those of its matrix."""
     x = r_output("tuples_sub60_div1_range0")["x"]
     matrix = r_output("tuples_sub60_disc5_range05_seed42")["matrix2d_MI_dec_avg"]
