@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 import interplay
 import reference
-from interplay.ask.interaction.number_tests import NumberSurvivors
+from interplay.ask.interaction.number_tests import NumberSurvivors, NumberTables
 from interplay.ask.interaction.product_screen import LevelDosages, ProductScreen
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import make_coder
@@ -112,6 +112,35 @@ def test_the_smallest_are_those_of_the_whole_list() -> None:
     everything = interplay.interactions(X, y, max_p=1.0)
     top = interplay.interactions(X, y, top=7)
     assert top.tested.tuples.tolist() == everything.tested.tuples[:7].tolist()
+
+
+@pytest.mark.filterwarnings("ignore:.*cells of fewer than")
+@pytest.mark.parametrize("options", [{}, {"dimensions": 3}, {"scale": "values"}, {"strata": np.arange(400) % 2}])
+def test_of_tuples_with_gaps_few_are_tested_sample_by_sample(monkeypatch: pytest.MonkeyPatch, options: dict) -> None:
+    """Engines take a missing value for a level, and list many; sums in cells leave few of these, and lose none."""
+    rng = np.random.default_rng(5)
+    X, y = genotypes(rng, 400, 24 if "dimensions" not in options else 12), rng.exponential(size=400) ** 2
+    y += 6 * (X[:, 2] == 1) * (X[:, 5] == 1) + 2 * (X[:, 3] > 0) * (X[:, 4] > 0)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    seen: dict[str, list[int]] = {"listed": [], "tested": []}
+    may_reach, significant = NumberTables.may_reach, NumberSurvivors.significant
+
+    def listed(self, log_p, tuples, *more):
+        seen["listed"].append(len(tuples))
+        return may_reach(self, log_p, tuples, *more)
+
+    def tested(self, tuples, d):
+        seen["tested"].append(len(tuples))
+        return significant(self, tuples, d)
+
+    everything = interplay.interactions(X, y, missing="omit", max_p=1.0, **options)
+    monkeypatch.setattr(NumberTables, "may_reach", listed)
+    monkeypatch.setattr(NumberSurvivors, "significant", tested)
+    for max_p in (0.05, 0.01, 1e-4):
+        found = interplay.interactions(X, y, missing="omit", max_p=max_p, **options)
+        expected = everything.tested.chosen(everything.tested.p_value <= max_p)
+        assert found.tested.tuples.tolist() == expected.tuples.tolist()
+    assert 0 < sum(seen["tested"]) < sum(seen["listed"]) / 2
 
 
 def test_missing_values_are_left_out_of_tests() -> None:

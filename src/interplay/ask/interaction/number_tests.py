@@ -15,7 +15,12 @@ from math import prod
 
 import numpy as np
 
-from interplay.ask.interaction.product_screen import LevelDosages, ProductScreen, needs_product_screen
+from interplay.ask.interaction.product_screen import (
+    LevelDosages,
+    ProductScreen,
+    largest_squares,
+    needs_product_screen,
+)
 from interplay.ask.interaction.screen import PSEUDOCOUNT, Survivors, members_of, most_cells, most_df
 from interplay.ask.interaction.tests import ROUNDING, Asked, Bar, best_of_each
 from interplay.base.arrays import BitPlanes, BoolArray, CodeArray, FloatArray, IntArray, TupleRows, places_of_each
@@ -27,10 +32,12 @@ from interplay.data.codes.search_scores import lost_share, search_scores
 from interplay.data.codes.tuple_counts import TupleCounts, number_counts
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.infer.interaction.tuple_tests import TupleTests
-from interplay.infer.number_interaction.cell_moments import ScoredNumbers, scored_numbers
+from interplay.infer.number_interaction.cell_moments import CellMoments, ScoredNumbers, scored_numbers
+from interplay.infer.number_interaction.f_test import most_squares
 from interplay.infer.number_interaction.number_tests import log_p_below, number_tests
-from interplay.infer.number_interaction.product_tables import number_bars
+from interplay.infer.number_interaction.product_tables import most_f, number_bars
 from interplay.search.engines.sinks import Screen
+from interplay.search.engines.tables import count_tables
 from interplay.search.loop import Shard
 
 #: p-values of a tuple alone and among others are equal up to this, as logarithms.
@@ -79,13 +86,14 @@ class NumberTests:
             n_samples=len(z),
             max_df=min(most_df(n_levels, 2, n_strata, dimensions), 1),
             n_cells=most_cells(n_levels, n_strata, dimensions),
-            lost_share=lost_share(z, search_scores(self._target).scores.astype(np.float64)),
+            lost_share=self._lost_share,
             pseudocount=PSEUDOCOUNT,
             omitted_squares=omitted,
         )
 
     def survivors(self, dimensions: int, max_p: float, *, max_listed: int, n_threads: int) -> Survivors:
-        tested = NumberSurvivors(self.tables, max_p, self.gains(dimensions, max_p), max_listed, n_threads)
+        gains = self.gains(dimensions, max_p)
+        tested = NumberSurvivors(self.tables, max_p, gains, max_listed, self._lost_share, n_threads)
         return tested if self._level_dosages is None else ProductSurvivors(tested, self._coded, self._level_dosages)
 
     def ranker(self, d: int, planes: BitPlanes, dimensions: int, max_p: float) -> NumberRanker:
@@ -94,7 +102,7 @@ class NumberTests:
             has_stratum = self._strata is not None
             products = ProductScreen(planes, self._level_dosages, float(gains[-1]), has_stratum=has_stratum)
             gains = np.full_like(gains, products.bar)
-        return NumberRanker(self.tables[d], gains, products)
+        return NumberRanker(self.tables[d], gains, products, planes, self._lost_share)
 
     def log_p(self, d: int, tuples: IntArray) -> FloatArray:
         return self.tables[d].log_p(tuples)
@@ -146,6 +154,11 @@ class NumberTests:
         return int(self._target.fewest_in_cell * (2 ** len(levels) if least else prod(levels)))
 
     @cached_property
+    def _lost_share(self) -> float:
+        """What the integers of engines lack of the scores."""
+        return lost_share(self._target.scores, search_scores(self._target).scores.astype(np.float64))
+
+    @cached_property
     def _level_dosages(self) -> LevelDosages | None:
         """What the levels of variables stand for, where products of dosages have a screen of their own."""
         if self._like is not None:
@@ -178,10 +191,14 @@ class NumberRanker:
     tables: NumberTables
     min_gain: FloatArray
     products: ProductScreen | None
+    planes: BitPlanes
+    lost_share: float
 
     def log_p(self, rows: IntArray | None, tuples: IntArray, bar: Bar) -> Iterator[tuple[IntArray, FloatArray]]:
         if rows is not None and self.products is not None:
             tuples = self.products.passing(tuples)
+        elif rows is not None:
+            tuples = tuples[self.tables.may_reach(bar.log_p, tuples, self.planes, rows, self.lost_share)]
         if len(tuples):
             yield tuples, self.tables.log_p(tuples, at_most=bar.log_p)
 
@@ -202,6 +219,8 @@ class NumberSurvivors(Survivors):
         What engines ask of every member, see `Screen`.
     max_listed : int
         More tuples are refused.
+    lost_share : float
+        What the integers of engines lack of the scores.
     n_threads : int
     """
 
@@ -209,6 +228,7 @@ class NumberSurvivors(Survivors):
     max_p: float
     min_gain: FloatArray
     max_listed: int
+    lost_share: float
     n_threads: int = 1
 
     def sink(self, d: int) -> Screen:
@@ -216,7 +236,11 @@ class NumberSurvivors(Survivors):
 
     def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
         """Return the tuples of an engine that are significant at `max_p`, members without the stratum."""
-        return self.significant(members_of(rows, has_stratum=has_stratum), d)
+        tuples = members_of(rows, has_stratum=has_stratum)
+        if self.max_p < 1:
+            bar, of_planes = math.log(self.max_p) + _ROUNDING, rows.tuples.astype(np.int64)
+            tuples = tuples[self.tables[d].may_reach(bar, tuples, planes, of_planes, self.lost_share)]
+        return self.significant(tuples, d)
 
     def significant(self, tuples: IntArray, d: int) -> IntArray:
         """Return the tuples that are significant at `max_p`."""
@@ -346,6 +370,34 @@ class NumberTables:
         self._read(np.unique(tuples))
         map_in_threads(test, list(self._parts(tuples)), n_threads)
         return log_p
+
+    def may_reach(
+        self, log_p: float, tuples: IntArray, planes: BitPlanes, rows: IntArray, lost_share: float
+    ) -> BoolArray:
+        """Say which tuples may have ln p up to `log_p`, by the sums of integers in their cells.
+
+        `rows` are those of the planes, a stratum first. Where samples are left out, engines list tuples that are far
+        from it, as they take missing values for a level; sample by sample, these would take longer than the search.
+        """
+        may = np.ones(len(tuples), dtype=np.bool_)
+        if self.coding != "levels" or not self.omits_samples or not len(tuples):
+            return may
+        squares_of = largest_squares(planes)
+        shapes = self.shapes(tuples)
+        for places, counted in count_tables(planes, rows):
+            for of_shape in places_of_each(shapes[places]):
+                some = places[of_shape]
+                known: tuple[slice, ...] = tuple(slice(n) for n in shapes[some[0]].tolist())
+                tables = counted[of_shape] if self.has_strata else counted[of_shape][:, np.newaxis]
+                n, total = np.moveaxis(tables[:, :, *known], -1, 0).astype(np.float64)
+                moments = CellMoments(n, total, np.zeros(len(some)))
+                between = (total * moments.mean).reshape(len(some), -1).sum(axis=1)
+                squares = squares_of[-1] - squares_of[planes.n_samples - moments.n_samples]
+                most = most_f(
+                    *most_squares(moments, fewest=self.numbers.fewest), squares - between, moments, lost_share
+                )
+                may[some] = most.log_p <= log_p
+        return may
 
     def tested(self, tuples: IntArray) -> Iterator[tuple[IntArray, TupleTests]]:
         """Yield tests of some tuples, with all their effects, and their places in `tuples`."""

@@ -96,7 +96,7 @@ class ProductScreen:
         self._planes, self._levels, self._n_threads = planes, levels, n_threads
         self._n_before = int(has_stratum)
         self._least = float(np.expm1(2 * np.log(2) * bar / planes.n_samples)) * (1 - _ROUNDING)
-        self._largest_squares = _largest_squares(planes)
+        self._largest_squares = largest_squares(planes)
         self.bar, self.curved = bar, np.empty(0, dtype=np.int64)
         if bar > 0:
             curvatures = self._curvatures()
@@ -187,7 +187,7 @@ class ProductScreen:
         return float(slack[np.argmin(n_curved + (n_vars - 1) / 2 * found)])
 
 
-def _largest_squares(planes: BitPlanes) -> FloatArray:
+def largest_squares(planes: BitPlanes) -> FloatArray:
     """Return the sum of the largest squares of scores, by the number of samples, (n_samples + 1,)."""
     assert planes.scores is not None
     assert planes.samples is not None

@@ -74,18 +74,23 @@ def f_log_p_below(moments: CellMoments, log_p: float, *, fewest: int = FEWEST_IN
 
     Tables that leave out other cells are bounded together; `f_test` takes them pattern by pattern.
     """
+    squares, df = most_squares(moments, fewest=fewest)
+    least = f_test_of(squares, df, moments.rss, moments.n_samples - moments.n_cells).log_p
+    some = np.flatnonzero(least <= log_p + _NEAR)
+    found = np.zeros(len(moments.n))
+    found[some] = f_test(moments.chosen(some), fewest=fewest).log_p
+    return found
+
+
+def most_squares(moments: CellMoments, *, fewest: int = FEWEST_IN_CELL) -> tuple[FloatArray, IntArray]:
+    """Return the squares of H0 of each tuple, or nearly so many, and the fewest degrees of freedom they can have."""
     n_tuples, n_strata = moments.n.shape[:2]
     tables = (n_tuples * n_strata, *moments.levels)
     weights = np.where(moments.n >= fewest, moments.n, 0.0)
     bound = departure_at_most(moments.mean.reshape(tables), weights.reshape(tables))
-    squares = bound.squares.reshape(n_tuples, n_strata).sum(axis=1)
     # One degree of freedom is the fewest that a test can have, in all strata together.
-    df = np.maximum((bound.df.reshape(n_tuples, n_strata) - 1).sum(axis=1) + 1, 1) if n_strata > 1 else bound.df
-    least = f_test_of(squares, np.maximum(df, 1), moments.rss, moments.n_samples - moments.n_cells).log_p
-    some = np.flatnonzero(least <= log_p + _NEAR)
-    found = np.zeros(n_tuples)
-    found[some] = f_test(moments.chosen(some), fewest=fewest).log_p
-    return found
+    df = (bound.df.reshape(n_tuples, n_strata) - 1).sum(axis=1) + 1 if n_strata > 1 else bound.df
+    return bound.squares.reshape(n_tuples, n_strata).sum(axis=1), np.maximum(df, 1)
 
 
 def f_test_of(squares: FloatArray, df: IntArray, rss: FloatArray, df_residual: IntArray) -> FTest:

@@ -17,11 +17,13 @@ three quarters, effects would have to be of another kind than those that a searc
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.infer.number_interaction.cell_moments import CellMoments
+from interplay.infer.number_interaction.f_test import FTest, f_log_p
 
 #: Pairs whose members explain each other up to this share are left to the exact test.
 _COLLINEAR = 1e-7
@@ -176,14 +178,39 @@ def number_bars(
         return np.full(max_df + 1, -1.0)
     df_residual = n_samples - 1  # of more cells, the bar is higher
     root_f = _t_quantile(max_p, df_residual)
-    rounding = np.sqrt(lost_share / _LEAST_WITHIN)
-    effect = max(root_f - rounding * (1 + _SLACK), 0.0) ** 2 / df_residual
-    # RSS(T) of integers may be larger than that of scores by 2⟨P t, P e⟩, P onto the cells.
-    explained = np.sqrt((1 - _LEAST_WITHIN) / _LEAST_WITHIN)
-    cells = min(n_cells, n_samples)
-    larger = 1 + 2 * explained * rounding * (np.sqrt(cells) + _SLACK) / np.sqrt(n_samples)
+    effect = max(root_f - _rounding_of_effect(lost_share, 1), 0.0) ** 2 / df_residual
+    larger = _larger_rest(lost_share, n_samples, min(n_cells, n_samples))
     larger += (pseudocount + omitted_squares) / (_LEAST_WITHIN * n_samples)
     return np.full(max_df + 1, n_samples / 2 * np.log2(1 + effect / larger) - _ROUNDING)
+
+
+def most_f(squares: FloatArray, df: IntArray, rss: FloatArray, moments: CellMoments, lost_share: float) -> FTest:
+    """Return the F tests that scores can have, at most, where those of their integers are known.
+
+    - `squares`, `df`: of the hypothesis, of integers, (n_tuples,).
+    - `rss`: squares that the cells leave, of integers, or less.
+    - `moments`: samples of the cells.
+    - `lost_share`: 1 − r² of scores and integers.
+    """
+    n, n_cells = moments.n_samples, moments.n_cells
+    df_residual = np.maximum(n - n_cells, 0)
+    ratio = np.divide(squares, rss, out=np.full(len(squares), np.inf), where=rss > 0)
+    root = np.sqrt(ratio * _larger_rest(lost_share, np.maximum(n, 1), n_cells) * df_residual)
+    root += _rounding_of_effect(lost_share, df)
+    f = root**2 / df
+    return FTest(f, df, df_residual, np.where(np.isfinite(f), f_log_p(np.minimum(f, 1e300), df, df_residual), -np.inf))
+
+
+def _rounding_of_effect(lost_share: float, df: Any) -> Any:
+    """Return by how much the root of F · df of scores may be beyond that of integers."""
+    return np.sqrt(lost_share / _LEAST_WITHIN) * (np.sqrt(df) + _SLACK)
+
+
+def _larger_rest(lost_share: float, n_samples: Any, n_cells: Any) -> Any:
+    """Return by how much RSS(T) of integers may be larger than that of scores: 2⟨P t, P e⟩, P onto the cells."""
+    explained = np.sqrt((1 - _LEAST_WITHIN) / _LEAST_WITHIN)
+    rounding = np.sqrt(lost_share / _LEAST_WITHIN)
+    return 1 + 2 * explained * rounding * (np.sqrt(n_cells) + _SLACK) / np.sqrt(n_samples)
 
 
 def least_ratio(max_p: float, *, n_samples: int) -> float:
