@@ -17,7 +17,7 @@ from cuda_problems import (
     tiles_for,
 )
 from gpu_mark import needs_gpu
-from interplay.data.codes.planes import planes_to_come, scores_of
+from interplay.data.codes.planes import planes_to_come
 from interplay.data.study.outcomes.numbers import NumberOutcome
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda import CudaEngine, digit_orders, survivor_search, work_plan
@@ -57,7 +57,7 @@ def number_problem(rng, *, n_samples, n_vars, n_contrast=0, levels=(2,), kind="n
 
 def planes_of_values(values):
     outcome = NumberOutcome(values, (values - values.mean()) / values.std())
-    return planes_to_come(np.full(3, 2), outcome.sizes, n_vars=3, scores=scores_of(outcome))
+    return planes_to_come(np.full(3, 2), outcome.sizes, n_vars=3, scores=outcome.integers)
 
 
 @pytest.mark.parametrize("kind", OUTCOMES)

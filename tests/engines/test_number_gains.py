@@ -14,8 +14,8 @@ from cuda_problems import (
     assert_same_bits,
     planes_of,
 )
-from interplay.data.codes.search_scores import search_scores
 from interplay.data.study.outcomes.numbers import number_outcome
+from interplay.data.study.outcomes.search_scores import search_scores
 from interplay.search.engines.cpu import CpuEngine, simd_levels
 from interplay.search.engines.routing import tile_searchers
 from interplay.search.engines.tables import count_tables

@@ -24,7 +24,7 @@ def stop(*_args, **_options):
     ("module", "function", "kind"),
     [
         ("interplay.ask.selection.runs", "_score_tests", interplay.MaxGains),
-        ("interplay.ask.selection.exact_p_values", "conditional_log_p", None),
+        ("interplay.ask.selection.variable_tests", "conditional_log_p", None),
         ("interplay.ask.selection.significance", "fit_null", interplay.MaxGains),
         ("interplay.ask.selection.significance", "arm_p_values", interplay.MaxGains),
         ("interplay.ask.selection.explanation", "target_tests", interplay.Selection),

@@ -12,7 +12,7 @@ from full_models import full_model
 from interplay.ask.selection.call import task_of
 from interplay.data.study.outcomes.numbers import number_outcome
 from interplay.data.study.outcomes.times import Survival
-from interplay.infer.claims import Claims
+from interplay.infer.claims import Claims, ClassClaims, NumberClaims
 from reference import covariate_columns
 
 
@@ -100,7 +100,7 @@ def test_linear_tests_are_those_of_statsmodels():
     base, own = rng.normal(size=(2, 150)), rng.normal(size=(3, 150))
     y = base[0] + 0.2 * own[0] + rng.normal(size=150)
     small, large = (sm.OLS(y, sm.add_constant(np.vstack(rows).T)).fit() for rows in ([base], [base, own]))
-    found = Claims(scores=y).beyond(own, base)
+    found = NumberClaims(scores=y).beyond(own, base)
     assert np.exp(found) == pytest.approx(large.compare_f_test(small)[1])
 
 
@@ -247,7 +247,7 @@ def test_null_p_values_are_uniform():
     for _ in range(400):
         z = rng.normal(size=(2, 80))
         cells = np.eye(4)[:, rng.integers(0, 4, 80)][1:]
-        new = Claims(codes=rng.integers(0, 3, 80), n_classes=3)
+        new = ClassClaims(codes=rng.integers(0, 3, 80), n_classes=3)
         none = np.empty((0, 80))
         p.append([new.beyond(z[:1], none), new.beyond(cells, z), new.beyond(z[:1] * z[1:], z)])
     share = (np.exp(p) < 0.05).mean(axis=0)
@@ -318,7 +318,7 @@ def test_rare_columns_are_tested_exactly():
     carriers = np.zeros(400)
     carriers[[0, 1, *range(20, 26)]] = 1
     table = [[((carriers == a) & (cases == b)).sum() for b in (0, 1)] for a in (0, 1)]
-    of_classes = Claims(codes=cases, n_classes=2)
+    of_classes = ClassClaims(codes=cases, n_classes=2)
     expected = stats.fisher_exact(table)[1]
     assert np.exp(of_classes.of_ranks(carriers, carriers, carriers)) == pytest.approx(expected)
     assert np.exp(of_classes.of_levels(carriers.astype(int))) == pytest.approx(expected)
@@ -327,7 +327,7 @@ def test_rare_columns_are_tested_exactly():
     z = y - y.mean()
     drawn = np.abs(z[np.random.default_rng(0).random((50_000, 400)).argpartition(8, axis=1)[:, :8]].sum(axis=1))
     share = (drawn >= abs(z[carriers > 0].sum()) - 1e-9).mean()
-    of_number = Claims(scores=y)
+    of_number = NumberClaims(scores=y)
     assert np.exp(of_number.of_ranks(carriers, carriers, carriers)) == pytest.approx(share, rel=0.2)
 
 
@@ -339,8 +339,8 @@ def test_levels_within_cells_hold_where_samples_are_few():
         own, part = (rng.random((2, 200)) < 0.06).astype(int)
         own[:3] = part[1:4] = 1
         y = np.where(rng.random(200) < 0.9, 0.0, rng.lognormal(1, 1, 200))
-        number = Claims(scores=y).of_levels(own, part)
-        classes = Claims(codes=(y > 0).astype(int), n_classes=2).of_levels(own, part)
+        number = NumberClaims(scores=y).of_levels(own, part)
+        classes = ClassClaims(codes=(y > 0).astype(int), n_classes=2).of_levels(own, part)
         model = full_model(number_outcome(y, scale="values"), rng.normal(size=(200, 1)))
         p.append([number, classes, Claims(model=model).of_levels(own, part)])
     for level in (0.05, 0.01):

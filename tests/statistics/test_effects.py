@@ -23,7 +23,7 @@ from interplay.infer.effects.estimate import (
     odds_ratio,
     spearman,
 )
-from interplay.infer.effects.measured import Target, Values, measure
+from interplay.infer.effects.measured import Values, make_target, measure
 
 
 def _two_groups(seed: int, n: int = 80, shift: float = 0.7) -> tuple[np.ndarray, np.ndarray]:
@@ -182,20 +182,22 @@ def _levels(codes: np.ndarray, names: list[str], *, is_ordered: bool = False) ->
 
 def test_direction_of_numbers_with_classes():
     values, is_case = _two_groups(0, n=300, shift=1.0)
-    target = Target("status", codes=is_case.astype(np.int64), labels=("well", "ill"))
+    target = make_target("status", codes=is_case.astype(np.int64), labels=("well", "ill"))
     found = measure(_numbers(values), target)
     assert found.direction == "higher with ill"
     assert [each.kind for each in found.effects] == [AUC, CLIFF]
     assert found.effects[1].size.value == pytest.approx(2 * found.effects[0].size.value - 1)
     assert measure(_numbers(-values), target).direction == "lower with ill"
-    flags = Target("dead", codes=is_case.astype(np.int64), labels=("0", "1"))
+    flags = make_target("dead", codes=is_case.astype(np.int64), labels=("0", "1"))
     assert measure(_numbers(values), flags).direction == "higher with dead = 1"
 
 
 def test_direction_of_several_classes_is_that_of_the_class_that_differs_most():
     rng = np.random.default_rng(0)
     codes = np.repeat([0, 1, 2], 60)
-    found = measure(_numbers(rng.normal(size=180) - 2 * (codes == 1)), Target("", codes=codes, labels=("a", "b", "c")))
+    found = measure(
+        _numbers(rng.normal(size=180) - 2 * (codes == 1)), make_target("", codes=codes, labels=("a", "b", "c"))
+    )
     assert found.direction == "lower with b"
     assert [each.about for each in found.effects] == [f"{label} against the rest" for label in "bac"]
     assert found.effects[0].size.value < 0.2
@@ -205,14 +207,14 @@ def test_direction_of_levels():
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 3, 600)
     ill = rng.random(600) < np.array([0.2, 0.7, 0.3])[codes]
-    classes = Target("", codes=ill.astype(np.int64), labels=("well", "ill"))
+    classes = make_target("", codes=ill.astype(np.int64), labels=("well", "ill"))
     found = measure(_levels(codes, ["red", "green", "blue"]), classes)
     assert found.direction == "ill more often in green"
     assert found.effects[0].about == "green against blue"
     assert found.effects[0].size.low > 1
     two = measure(_levels(codes[codes < 2], ["red", "green"]), classes.of_samples(np.flatnonzero(codes < 2)))
     assert two.direction == "ill more often in green"
-    numbers = Target("price", numbers=ill + rng.normal(size=600) * 0.1)
+    numbers = make_target("price", numbers=ill + rng.normal(size=600) * 0.1)
     assert measure(_levels(codes, ["red", "green", "blue"]), numbers).direction == "price higher in green"
     ordered = measure(_levels(codes, ["0", "1", "2"], is_ordered=True), classes)
     assert ordered.direction == "ill more often in 1, no trend"  # no trend, but a level that differs
@@ -221,17 +223,17 @@ def test_direction_of_levels():
 def test_a_level_of_one_sample_is_not_the_highest():
     codes = np.array([0] * 50 + [1] * 50 + [2])
     ill = np.array([0] * 40 + [1] * 10 + [0] * 15 + [1] * 35 + [1])
-    found = measure(_levels(codes, ["a", "b", "rare"]), Target("", codes=ill, labels=("well", "ill")))
+    found = measure(_levels(codes, ["a", "b", "rare"]), make_target("", codes=ill, labels=("well", "ill")))
     assert found.direction == "ill more often in b"
 
 
 def test_direction_of_numbers_with_numbers():
     rng = np.random.default_rng(2)
     x = rng.normal(size=200)
-    found = measure(_numbers(x), Target("price", numbers=-x + rng.normal(size=200)))
+    found = measure(_numbers(x), make_target("price", numbers=-x + rng.normal(size=200)))
     assert found.direction == "falls with price"
     assert [each.kind for each in found.effects] == [RHO, MEAN_DIFFERENCE]
-    shaped = measure(_numbers(x), Target("price", numbers=x**2 + rng.normal(size=200)), is_u_shaped=True)
+    shaped = measure(_numbers(x), make_target("price", numbers=x**2 + rng.normal(size=200)), is_u_shaped=True)
     assert shaped.direction == "U-shaped: price higher at extremes"
     assert shaped.effects[0].size.low > 0
 
@@ -243,7 +245,7 @@ def test_hazard_ratio_is_that_of_statsmodels():
     x, flag = rng.normal(size=250), rng.integers(0, 2, 250)
     time = np.round(rng.exponential(np.exp(-0.7 * x - 0.5 * flag)), 2) + 0.01  # with ties
     event = rng.random(250) < 0.7
-    target = Target("days", time=time, event=event)
+    target = make_target("days", time=time, event=event)
     found = measure(_numbers(x), target)
     assert found.direction == "higher risk where higher"
     assert found.effects[0].kind == HAZARD_RATIO_PER_SD
@@ -416,7 +418,7 @@ def test_levels_are_compared_with_a_reference():
     dummies = np.column_stack([arm == 1, arm == 2]).astype(float)
     found = measure(
         Values(arm.astype(float), names, arm, is_ordered=False, name="rx", reference="Obs"),
-        Target("", codes=ill, labels=("well", "ill")),
+        make_target("", codes=ill, labels=("well", "ill")),
     )
     fit = sm.Logit(ill, sm.add_constant(dummies)).fit(disp=0)
     assert found.direction == "ill less often if rx = Lev+5FU"
@@ -428,12 +430,12 @@ def test_levels_are_compared_with_a_reference():
     cox = PHReg(time, dummies, status=event, ties="efron").fit()
     of_times = measure(
         Values(arm.astype(float), names, arm, is_ordered=False, name="rx", reference="Obs"),
-        Target("", time=time, event=event),
+        make_target("", time=time, event=event),
     )
     assert of_times.direction == "lower risk if rx = Lev+5FU"
     low, high = cox.params[1] + np.array([-1, 1]) * quantile * cox.bse[1]
     assert of_times.effects[0].size == pytest.approx(np.exp([cox.params[1], low, high]), rel=1e-4)
-    largest = measure(_levels(arm, names), Target("", codes=ill, labels=("well", "ill")))
+    largest = measure(_levels(arm, names), make_target("", codes=ill, labels=("well", "ill")))
     assert all(each.about.endswith(f"against {names[np.bincount(arm).argmax()]}") for each in largest.effects)
 
 
@@ -445,9 +447,9 @@ def test_intervals_of_the_level_that_was_chosen_cover(kind):
     for _ in range(200):
         codes = rng.integers(0, 10, 400)
         target = {
-            "classes": lambda: Target("", codes=rng.integers(0, 2, 400), labels=("a", "b")),
-            "numbers": lambda: Target("", numbers=rng.normal(size=400)),
-            "times": lambda: Target("", time=rng.exponential(size=400), event=rng.random(400) < 0.8),
+            "classes": lambda: make_target("", codes=rng.integers(0, 2, 400), labels=("a", "b")),
+            "numbers": lambda: make_target("", numbers=rng.normal(size=400)),
+            "times": lambda: make_target("", time=rng.exponential(size=400), event=rng.random(400) < 0.8),
         }[kind]()
         missed += measure(_levels(codes, list("abcdefghij")), target).has_trend
     assert missed <= 20  # 10 expected at most; 0.1 % by chance above
@@ -459,7 +461,7 @@ def test_hazard_ratio_per_unit_is_that_of_values():
     rng = np.random.default_rng(9)
     age = rng.normal(60, 10, size=300)
     time = rng.exponential(np.exp(-0.05 * (age - 60)))
-    found = measure(_numbers(age), Target("", time=time, event=np.full(300, True))).effects[1]
+    found = measure(_numbers(age), make_target("", time=time, event=np.full(300, True))).effects[1]
     other = PHReg(time, age[:, None], status=np.ones(300), ties="efron").fit()
     assert found.kind == "hazard ratio per unit"
     assert found.size == pytest.approx(np.exp([other.params[0], *other.conf_int()[0]]), rel=1e-4)

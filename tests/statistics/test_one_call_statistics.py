@@ -12,7 +12,7 @@ import interplay
 from interplay.ask.selection.dimensions import resolve_dimensions
 from interplay.data.codes.rank_scores import mid_rank_scores
 from interplay.infer import product_maxima as maxima_module
-from interplay.infer.arms import combined_log_p, learned_weights, weighted_arms
+from interplay.infer.arms import WEIGHTS, combined_log_p, learned_weights, weighted_arms
 from interplay.infer.arms import tests_of as weights_of
 from interplay.infer.product_maxima import int_normal_scores, int_scores, number_products, product_maxima
 from one_call_problem import N_SAMPLES, N_VARS, found_in_mixed_effects, mixed_effects
@@ -34,14 +34,13 @@ def found() -> interplay.Selection:
 def test_weights_sum_up_to_one_and_larger_tuples_share_theirs():
     for dimensions in ((1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), (2, 3)):
         arms = resolve_dimensions(dimensions, None, 50)[1]
-        assert sum(test.weight for test in weights_of(dimensions, arms, of_numbers=False)) == pytest.approx(1)
+        assert sum(test.weight for test in weights_of(dimensions, arms, WEIGHTS[False])) == pytest.approx(1)
     three = {
-        test.name: test.weight
-        for test in weights_of((1, 2, 3), ("alone", "given", "pairs", "triples"), of_numbers=False)
+        test.name: test.weight for test in weights_of((1, 2, 3), ("alone", "given", "pairs", "triples"), WEIGHTS[False])
     }
     four = {
         test.name: test.weight
-        for test in weights_of((1, 2, 3, 4), ("alone", "given", "pairs", "triples", "quadruples"), of_numbers=False)
+        for test in weights_of((1, 2, 3, 4), ("alone", "given", "pairs", "triples", "quadruples"), WEIGHTS[False])
     }
     assert four["synergy 3"] == four["synergy 4"] == pytest.approx(three["synergy 3"] / 2)
     assert four["rank"] == pytest.approx(three["rank"])
@@ -52,7 +51,7 @@ def test_the_sum_of_weights_over_subsets_of_arms(of_numbers: bool):
     arms = ("alone", "given", "pairs", "triples")
     for n in range(1, 5):
         for some in itertools.combinations(arms, n):
-            tests = weights_of((1, 2, 3), some, of_numbers=of_numbers)
+            tests = weights_of((1, 2, 3), some, WEIGHTS[of_numbers])
             assert {test.arm for test in tests} == set(some)
             assert sum(test.weight for test in tests) == pytest.approx(1)
 

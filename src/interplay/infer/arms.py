@@ -42,28 +42,36 @@ from interplay.infer.null_fit import NullFit
 ALONE, GIVEN = "alone", "given"
 
 
-class _Weights(NamedTuple):
+class Weights(NamedTuple):
+    """Weights of the tests of each arm, that of all being 1."""
+
     alone: dict[str, float]
     given: dict[str, float]
     pairs: dict[str, float]
     #: Three dimensions and more share this. Their gains add nothing to their synergies.
     larger: dict[str, float]
+    #: Whether fits are guarded by contrast variables: gains of scores have outliers that no fit knows.
+    are_guarded: bool
 
 
-_OF_CLASSES = _Weights(
-    alone={"rank": 0.28, "spread": 0.03, "gain 1": 0.03},
-    given={"given": 0.08},
-    pairs={"gain 2": 0.10, "synergy 2": 0.14, "product 2": 0.10},
-    larger={"synergy": 0.24},
-)
-
-#: Of a number outcome, the product of scores says most about smooth interactions, and gains little beyond it.
-_OF_NUMBERS = _Weights(
-    alone={"rank": 0.30, "spread": 0.08, "gain 1": 0.02},
-    given={"given": 0.05},
-    pairs={"gain 2": 0.01, "synergy 2": 0.11, "product 2": 0.25},
-    larger={"synergy": 0.18},
-)
+#: By what is searched: counts of classes, or scores of numbers and residuals, of which the product says most about
+#: smooth interactions, and gains little beyond it.
+WEIGHTS = {
+    False: Weights(
+        alone={"rank": 0.28, "spread": 0.03, "gain 1": 0.03},
+        given={"given": 0.08},
+        pairs={"gain 2": 0.10, "synergy 2": 0.14, "product 2": 0.10},
+        larger={"synergy": 0.24},
+        are_guarded=False,
+    ),
+    True: Weights(
+        alone={"rank": 0.30, "spread": 0.08, "gain 1": 0.02},
+        given={"given": 0.05},
+        pairs={"gain 2": 0.01, "synergy 2": 0.11, "product 2": 0.25},
+        larger={"synergy": 0.18},
+        are_guarded=True,
+    ),
+}
 
 #: The fit that "auto" may choose for synergies and products. Gains are fitted as in searches of one size of tuples.
 FIT_OF_SYNERGIES = "predictive"
@@ -111,15 +119,14 @@ def found_in_words(arm: str) -> str:
     return {ALONE: "alone", GIVEN: "given others"}.get(arm, f"in {arm}")
 
 
-def tests_of(dimensions: Sequence[int], arms: Collection[str], *, of_numbers: bool) -> list[ArmTest]:
-    """Return the tests of some arms, for classes or a number outcome, with weights that sum up to 1.
+def tests_of(dimensions: Sequence[int], arms: Collection[str], fixed: Weights) -> list[ArmTest]:
+    """Return the tests of some arms with weights that sum up to 1.
 
     Examples
     --------
-    >>> [(test.name, round(test.weight, 2)) for test in tests_of((1, 2), ("given", "pairs"), of_numbers=False)]
+    >>> [(test.name, round(test.weight, 2)) for test in tests_of((1, 2), ("given", "pairs"), WEIGHTS[False])]
     [('given', 0.19), ('gain 2', 0.24), ('synergy 2', 0.33), ('product 2', 0.24)]
     """
-    fixed = _OF_NUMBERS if of_numbers else _OF_CLASSES
     larger = [k for k in dimensions if k > 2]
     weights: dict[str, dict[str, float]] = {}
     if 1 in dimensions:

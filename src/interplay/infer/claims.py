@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,10 +32,11 @@ from interplay.base.tails import log_chi2_tail
 from interplay.data.models.linear import cell_columns
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import NothingLeft
+from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.infer.conditional_test import conditional_log_p
 from interplay.infer.correlation_test import NumberTarget, correlation_log_p, level_correlation_log_p, level_gain_log_p
 from interplay.infer.drawn_levels import DrawnLevels
-from interplay.infer.given_test import GivenInModel, GivenOthers, centred_within
+from interplay.infer.given_test import GivenInModel, GivenNumbers, GivenOthers, centred_within
 from interplay.infer.permutations import exchangeability
 from interplay.infer.residual_test import ResidualTarget
 from interplay.infer.score_test import class_targets, level_score_log_p, level_scores, score_log_p
@@ -47,31 +49,37 @@ _FEW_VALUES = 10
 _PSEUDOCOUNT = 0.25
 
 
-@dataclass(frozen=True, eq=False)
-class Claims:
-    """The outcome of some samples, classes, scores of numbers, or a model, and tests of claims about it."""
+def claims_of(target: Target, **beside: Any) -> Claims:
+    """Return the tests of claims about a target; `beside` are fields of `Claims`."""
+    if isinstance(target, ScoreTarget):
+        return NumberClaims(scores=target.scores, **beside)
+    return ClassClaims(codes=target.codes, n_classes=target.n_classes, **beside)
 
-    #: `codes`, `n_classes`, (n_samples,), int: classes, if the outcome has any.
-    codes: IntArray | None = None
-    n_classes: int = 0
-    #: (n_samples,): of an outcome of numbers.
-    scores: FloatArray | None = None
-    strata: IntArray | None = None  #: (n_samples,)
-    groups: IntArray | None = None  #: (n_samples,)
-    order: IntArray | None = None  #: (n_samples,)
-    #: With covariates, an offset or times; then without groups.
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Claims:
+    """The outcome of some samples, and tests of claims about it: here those in a model, or by permutations of groups.
+
+    Attributes
+    ----------
+    strata, groups, order : (n_samples,) int64, optional
+    model : FullModel, optional
+        With covariates, an offset or times; then without groups.
+    n_permutations, seed : int
+        Of groups.
+    """
+
+    strata: IntArray | None = None
+    groups: IntArray | None = None
+    order: IntArray | None = None
     model: FullModel | None = None
-    #: `n_permutations`, `seed`: of groups.
     n_permutations: int = 999
     seed: int = 0
 
     @property
     def n_samples(self) -> int:
-        if self.model is not None:
-            return self.model.n_samples
-        known = self.codes if self.scores is None else self.scores
-        assert known is not None
-        return len(known)
+        assert self.model is not None
+        return self.model.n_samples
 
     def of_ranks(self, values: FloatArray, ranks: FloatArray, normal: FloatArray, *, spread: bool = False) -> float:
         """Return ln p of a variable alone by the ranks of its values, or by the squares of these.
@@ -82,7 +90,7 @@ class Claims:
         --------
         >>> import numpy as np
         >>> carriers, cases = np.repeat([1.0, 0.0], [8, 392]), np.repeat([1, 0, 1, 0], [2, 6, 8, 384])
-        >>> round(float(np.exp(Claims(codes=cases, n_classes=2).of_ranks(*[carriers] * 3))), 4)  # Fisher's test
+        >>> round(float(np.exp(ClassClaims(codes=cases, n_classes=2).of_ranks(*[carriers] * 3))), 4)  # Fisher's test
         0.0146
         """
         own = (normal**2 if spread else normal)[np.newaxis]
@@ -97,23 +105,7 @@ class Claims:
             return 0.0
         if is_few:
             return self._of_level_ranks(levels.reshape(-1), len(used), spread=spread)
-        if self.codes is None:
-            return float(correlation_log_p(own, self._numbers)[0])
-        of_values = (ranks**2 if spread else ranks)[np.newaxis]
-        step = 0.0 if spread else 2.0 / self.n_samples
-        return float(score_log_p(of_values, self._targets(), strata=self.strata, step=step)[0])
-
-    def _of_level_ranks(self, levels: IntArray, n_levels: int, *, spread: bool) -> float:
-        from scipy.special import ndtri
-
-        if self.codes is not None:
-            counts = self._counts(levels, n_levels, self._codes)
-            scores = level_scores(counts)
-            return float(level_score_log_p(counts, scores**2 if spread else scores)[0])
-        sizes, sums = self._sums(levels, n_levels, self._numbers)
-        scores = ndtri(0.5 * (1 + np.where(sizes > 0, level_scores(sizes[:, :, np.newaxis]), 0.0)))
-        drawn = DrawnLevels(self._numbers.scores)
-        return float(level_correlation_log_p(sizes, sums, scores**2 if spread else scores, self._numbers, drawn)[0])
+        return self._of_many_ranks(own, (ranks**2 if spread else ranks)[np.newaxis], spread=spread)
 
     def given(self, own: FloatArray, others: FloatArray) -> float:
         """Return ln p of a variable's scores, (n_samples,), given those of others, (n_others, n_samples)."""
@@ -122,8 +114,7 @@ class Claims:
             return self.beyond(own, others)
         if self.model is not None:
             return float(GivenInModel.of(others, self.model).log_p(own)[0])
-        of_others = GivenOthers.of(others, self._targets(), self.strata, is_number=self.codes is None)
-        return float(of_others.log_p(own)[0])
+        return float(self._given.of(others, self._targets(), self.strata).log_p(own)[0])
 
     def of_levels(self, levels: IntArray, part: IntArray | None = None) -> float:
         """Return ln p of differences between levels of a variable, (n_samples,), within cells of the others of a tuple.
@@ -134,7 +125,7 @@ class Claims:
         --------
         >>> import numpy as np
         >>> a, b = np.arange(80) % 2, np.arange(80) // 2 % 2
-        >>> new = Claims(codes=(a + b) % 2, n_classes=2)
+        >>> new = ClassClaims(codes=(a + b) % 2, n_classes=2)
         >>> new.of_levels(a) > -1, new.of_levels(a, b) < -40
         (True, True)
         """
@@ -149,21 +140,7 @@ class Claims:
         if self.model is not None:
             return self._levels_in_model(levels, part, cells)
         within = numbered(part * (int(self._codes.max(initial=0)) + 1) + self._codes)
-        if self.codes is not None:
-            return float(conditional_log_p(self._counts(levels, n_levels, within), pseudocount=_PSEUDOCOUNT)[0])
-        assert self.scores is not None
-        target = NumberTarget.of(self.scores, within)
-        sizes, sums = self._sums(levels, n_levels, target)
-        if target.n_strata == 1:
-            return float(level_gain_log_p(sizes, sums, target, DrawnLevels(target.scores))[0])
-        # The moments of a sum over cells say little where scores are skewed and a level has few samples.
-        of_cells = []
-        for stratum in range(target.n_strata):
-            of_cell = NumberTarget.of(self.scores[within == stratum])
-            here = slice(stratum, stratum + 1)
-            drawn = DrawnLevels(of_cell.scores)
-            of_cells.append(level_gain_log_p(sizes[:, :, here], sums[:, :, here], of_cell, drawn)[0])
-        return max(float(level_gain_log_p(sizes, sums, target)[0]), _smallest(np.array(of_cells)))
+        return self._of_levels_within(levels, n_levels, within)
 
     def _levels_in_model(self, levels: IntArray, part: IntArray, cells: IntArray) -> float:
         assert self.model is not None
@@ -190,7 +167,7 @@ class Claims:
         >>> import numpy as np
         >>> rng = np.random.default_rng(0)
         >>> x = rng.normal(size=(2, 100))
-        >>> new = Claims(scores=x[0] + rng.normal(size=100))
+        >>> new = NumberClaims(scores=x[0] + rng.normal(size=100))
         >>> [bool(new.beyond(x[v : v + 1], x[1 - v : 2 - v]) < np.log(1e-6)) for v in (0, 1)]
         [True, False]
         """
@@ -205,43 +182,50 @@ class Claims:
         n_free = self.n_samples - int(self._codes.max(initial=0)) - 1 - len(basis)
         return pillai_log_p(targets @ added.T, n_free)
 
+    # What the kinds of targets have of their own.
+
+    _are_ordered: ClassVar[bool]
+    _given: ClassVar[type[GivenOthers]]
+
+    @property
+    def as_number(self) -> FloatArray:
+        """The outcome as one number per sample: of classes, which is the second."""
+        raise NotImplementedError
+
+    def measured(self, rows: IntArray, known: dict[str, Any], labels: tuple[str, ...]) -> dict[str, Any]:
+        """Return the `known` fields of an outcome whose effects are measured, in some samples, as it is compared."""
+        return known
+
+    @property
+    def _labels(self) -> IntArray:
+        """What changes places in permutations, (n_samples,)."""
+        raise NotImplementedError
+
+    def _targets(self, relabeled: IntArray | None = None) -> FloatArray:
+        """Return what is compared, (n_targets, n_samples), after a permutation of the labels if one is given."""
+        raise NotImplementedError
+
+    def _of_many_ranks(self, normal: FloatArray, ranks: FloatArray, *, spread: bool) -> float:
+        """Return ln p of normal scores, or of ranks, (1, n_samples), of a variable of many values."""
+        raise NotImplementedError
+
+    def _of_level_ranks(self, levels: IntArray, n_levels: int, *, spread: bool) -> float:
+        """Return ln p of the ranks of a few levels."""
+        raise NotImplementedError
+
+    def _of_levels_within(self, levels: IntArray, n_levels: int, within: IntArray) -> float:
+        """Return ln p of differences between levels within cells of other members, and strata."""
+        raise NotImplementedError
+
     @cached_property
     def _codes(self) -> IntArray:
         return np.zeros(self.n_samples, dtype=np.int64) if self.strata is None else self.strata
 
     @cached_property
-    def _numbers(self) -> NumberTarget:
-        assert self.scores is not None
-        return NumberTarget.of(self.scores, self.strata)
-
-    def _counts(self, levels: IntArray, n_levels: int, within: IntArray) -> IntArray:
-        """Count samples, (1, n_levels, n_classes, n_strata)."""
-        assert self.codes is not None
-        shape = (n_levels, self.n_classes, int(within.max(initial=0)) + 1)
-        cell = np.ravel_multi_index((levels, self.codes, within), shape)
-        return np.bincount(cell, minlength=int(np.prod(shape))).reshape(1, *shape).astype(np.int64)
-
-    @staticmethod
-    def _sums(levels: IntArray, n_levels: int, target: NumberTarget) -> tuple[IntArray, FloatArray]:
-        """Return sizes and sums of scores, (1, n_levels, n_strata)."""
-        cell, n_cells = levels * target.n_strata + target.strata, n_levels * target.n_strata
-        shape = (1, n_levels, target.n_strata)
-        sizes = np.bincount(cell, minlength=n_cells).astype(np.int64).reshape(shape)
-        return sizes, np.bincount(cell, weights=target.scores, minlength=n_cells).astype(np.float64).reshape(shape)
-
-    def _targets(self, relabeled: IntArray | None = None) -> FloatArray:
-        if self.codes is not None:
-            return class_targets(self.codes if relabeled is None else relabeled, self.n_classes)
-        assert self.scores is not None
-        return (self.scores if relabeled is None else np.unique(self.scores)[relabeled])[np.newaxis]
-
-    @cached_property
     def _relabelings(self) -> list[FloatArray]:
         """Targets of allowed relabelings of whole groups, (n_targets, n_samples) each."""
-        labels = self.codes if self.scores is None else numbered(self.scores)
-        assert labels is not None
         allowed = exchangeability(
-            labels, groups=self.groups, strata=self.strata, order=self.order, are_ordered=self.codes is None
+            self._labels, groups=self.groups, strata=self.strata, order=self.order, are_ordered=self._are_ordered
         )
         drawn = allowed.relabelings(self.n_permutations, partial(random_stream, self.seed, Purpose.RELABELING))
         return [self._targets(relabeled) for relabeled in drawn]
@@ -256,6 +240,113 @@ class Claims:
         observed = trace(self._targets())
         n_larger = sum(trace(targets) >= observed * (1 - 1e-9) for targets in self._relabelings)
         return float(np.log((1 + n_larger) / (1 + len(self._relabelings))))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassClaims(Claims):
+    """Claims about classes: `codes` (n_samples,) int64, from 0 to `n_classes` − 1."""
+
+    codes: IntArray
+    n_classes: int
+    _are_ordered: ClassVar[bool] = False
+    _given: ClassVar[type[GivenOthers]] = GivenOthers
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.codes)
+
+    @property
+    def as_number(self) -> FloatArray:
+        return np.asarray(self.codes == 1, dtype=np.float64)
+
+    def measured(self, rows: IntArray, known: dict[str, Any], labels: tuple[str, ...]) -> dict[str, Any]:
+        return {"codes": self.codes[rows], "labels": labels}
+
+    @property
+    def _labels(self) -> IntArray:
+        return self.codes
+
+    def _targets(self, relabeled: IntArray | None = None) -> FloatArray:
+        return class_targets(self.codes if relabeled is None else relabeled, self.n_classes)
+
+    def _of_many_ranks(self, normal: FloatArray, ranks: FloatArray, *, spread: bool) -> float:
+        step = 0.0 if spread else 2.0 / self.n_samples
+        return float(score_log_p(ranks, self._targets(), strata=self.strata, step=step)[0])
+
+    def _of_level_ranks(self, levels: IntArray, n_levels: int, *, spread: bool) -> float:
+        counts = self._counts(levels, n_levels, self._codes)
+        scores = level_scores(counts)
+        return float(level_score_log_p(counts, scores**2 if spread else scores)[0])
+
+    def _of_levels_within(self, levels: IntArray, n_levels: int, within: IntArray) -> float:
+        return float(conditional_log_p(self._counts(levels, n_levels, within), pseudocount=_PSEUDOCOUNT)[0])
+
+    def _counts(self, levels: IntArray, n_levels: int, within: IntArray) -> IntArray:
+        """Count samples, (1, n_levels, n_classes, n_strata)."""
+        shape = (n_levels, self.n_classes, int(within.max(initial=0)) + 1)
+        cell = np.ravel_multi_index((levels, self.codes, within), shape)
+        return np.bincount(cell, minlength=int(np.prod(shape))).reshape(1, *shape).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NumberClaims(Claims):
+    """Claims about the scores of an outcome of numbers, (n_samples,) float64."""
+
+    scores: FloatArray
+    _are_ordered: ClassVar[bool] = True
+    _given: ClassVar[type[GivenOthers]] = GivenNumbers
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.scores)
+
+    @cached_property
+    def _numbers(self) -> NumberTarget:
+        return NumberTarget.of(self.scores, self.strata)
+
+    @property
+    def as_number(self) -> FloatArray:
+        return self.scores
+
+    @property
+    def _labels(self) -> IntArray:
+        return numbered(self.scores)
+
+    def _targets(self, relabeled: IntArray | None = None) -> FloatArray:
+        return (self.scores if relabeled is None else np.unique(self.scores)[relabeled])[np.newaxis]
+
+    def _of_many_ranks(self, normal: FloatArray, ranks: FloatArray, *, spread: bool) -> float:
+        return float(correlation_log_p(normal, self._numbers)[0])
+
+    def _of_level_ranks(self, levels: IntArray, n_levels: int, *, spread: bool) -> float:
+        from scipy.special import ndtri
+
+        sizes, sums = self._sums(levels, n_levels, self._numbers)
+        scores = ndtri(0.5 * (1 + np.where(sizes > 0, level_scores(sizes[:, :, np.newaxis]), 0.0)))
+        drawn = DrawnLevels(self._numbers.scores)
+        return float(level_correlation_log_p(sizes, sums, scores**2 if spread else scores, self._numbers, drawn)[0])
+
+    def _of_levels_within(self, levels: IntArray, n_levels: int, within: IntArray) -> float:
+        target = NumberTarget.of(self.scores, within)
+        sizes, sums = self._sums(levels, n_levels, target)
+        if target.n_strata == 1:
+            return float(level_gain_log_p(sizes, sums, target, DrawnLevels(target.scores))[0])
+        # The moments of a sum over cells say little where scores are skewed and a level has few samples.
+        of_cells = []
+        for stratum in range(target.n_strata):
+            of_cell = NumberTarget.of(self.scores[within == stratum])
+            here = slice(stratum, stratum + 1)
+            drawn = DrawnLevels(of_cell.scores)
+            of_cells.append(level_gain_log_p(sizes[:, :, here], sums[:, :, here], of_cell, drawn)[0])
+        return max(float(level_gain_log_p(sizes, sums, target)[0]), _smallest(np.array(of_cells)))
+
+    @staticmethod
+    def _sums(levels: IntArray, n_levels: int, target: NumberTarget) -> tuple[IntArray, FloatArray]:
+        """Return sizes and sums of scores, (1, n_levels, n_strata)."""
+        cell, n_cells = levels * target.n_strata + target.strata, n_levels * target.n_strata
+        shape = (1, n_levels, target.n_strata)
+        sizes = np.bincount(cell, minlength=n_cells).astype(np.int64).reshape(shape)
+        return sizes, np.bincount(cell, weights=target.scores, minlength=n_cells).astype(np.float64).reshape(shape)
 
 
 def _smallest(log_p: FloatArray) -> float:

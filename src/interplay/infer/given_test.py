@@ -15,6 +15,7 @@ others are compared with. A strong variable is tested given the other strong one
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -63,17 +64,13 @@ class GivenOthers:
     is_kept: BoolArray
     #: Degrees of freedom that the strong variables, and the strata, take.
     n_fitted: int
-    #: Whether the target is the scores of numbers: then tails are those of a correlation.
-    is_number: bool
     _strata: IntArray
     _targets: FloatArray  # (n_targets, n_samples), centred within strata
     _basis: FloatArray  # (n_kept, n_samples), orthonormal
     _kept: FloatArray  # (n_kept, n_samples), centred within strata
 
     @classmethod
-    def of(
-        cls, strong: FloatArray, targets: FloatArray, strata: IntArray | None = None, *, is_number: bool = False
-    ) -> GivenOthers:
+    def of(cls, strong: FloatArray, targets: FloatArray, strata: IntArray | None = None) -> Self:
         """Fit the strong variables.
 
         - `strong` (n_strong, n_samples): their scores, the strongest first.
@@ -91,7 +88,7 @@ class GivenOthers:
         basis = np.linalg.qr(kept.T)[0].T if len(kept) else np.empty((0, targets.shape[1]))
         of_classes = centred_within(targets, codes)
         n_fitted = len(kept) + int(codes.max(initial=0))
-        return cls(_without(of_classes, basis), is_kept, n_fitted, is_number, codes, of_classes, basis, kept)
+        return cls(_without(of_classes, basis), is_kept, n_fitted, codes, of_classes, basis, kept)
 
     def log_p(self, scores: FloatArray) -> FloatArray:
         """Return ln p of other variables, (n_vars,), from their scores, (n_vars, n_samples)."""
@@ -108,27 +105,7 @@ class GivenOthers:
         self, statistic: FloatArray, left: FloatArray, centred: FloatArray, targets: FloatArray, n_fitted: int
     ) -> FloatArray:
         """Return ln p; `left` are sums of squares of the scores that others leave, `centred` the scores themselves."""
-        n_samples = centred.shape[1]
-        moments = Moments.none(len(statistic), len(targets)).with_stratum(
-            statistic=statistic,
-            squares=left,
-            cubes=np.einsum("vs,vs,vs->v", centred, centred, centred),
-            products=targets @ targets.T,
-            target_cubes=(targets**3).sum(axis=1),
-            n_samples=n_samples,
-            n_fitted=n_fitted,
-        )
-        if not self.is_number:
-            return moments.log_p()
-        squares, fourths = (centred**2).sum(axis=1), (centred**4).sum(axis=1)
-        of_squares, of_fourths = float((targets**2).sum()), float((targets**4).sum())
-        variance = squares * of_squares / max(n_samples - 1, 1)
-        fourth = fourth_moment(squares, fourths, of_squares, of_fourths, n_samples)
-        kurtosis = np.where(variance > 0, fourth / np.where(variance > 0, variance, 1.0) ** 2, 3.0)
-        # Each given variable takes a degree of freedom from what the kurtosis says.
-        freedom = tail_freedom(kurtosis, float(max(n_samples - 2, 1)))
-        freedom = np.where(np.isfinite(freedom) & (freedom > 0), np.maximum(freedom - n_fitted, 1.0), freedom)
-        return replace(moments, freedom=freedom).log_p()
+        return _moments(statistic, left, centred, targets, n_fitted).log_p()
 
     def log_p_of_kept(self) -> FloatArray:
         """Return ln p of the strong variables that are kept, each given the others, (n_kept,)."""
@@ -142,12 +119,48 @@ class GivenOthers:
             # Where a variable is part of the basis, its own share is missing from the residuals of the classes.
             length = float(row @ row)
             targets = self.residuals + np.outer(self._targets @ row, row) / length
-            if self.is_number:
-                alone = row[np.newaxis]
-                log_p[k] = self._log_p(alone @ targets.T, np.array([length]), alone, targets, self.n_fitted - 1)[0]
-            else:
-                log_p[k] = score_log_p(row[np.newaxis], targets, n_fitted=self.n_fitted - 1)[0]
+            log_p[k] = self._log_p_of_one(row, targets)
         return log_p
+
+    def _log_p_of_one(self, row: FloatArray, targets: FloatArray) -> float:
+        """Return ln p of a strong variable by its residuals from the others, (n_samples,)."""
+        return float(score_log_p(row[np.newaxis], targets, n_fitted=self.n_fitted - 1)[0])
+
+
+class GivenNumbers(GivenOthers):
+    """The same for scores of numbers, whose tails are those of a correlation."""
+
+    def _log_p(
+        self, statistic: FloatArray, left: FloatArray, centred: FloatArray, targets: FloatArray, n_fitted: int
+    ) -> FloatArray:
+        n_samples = centred.shape[1]
+        squares, fourths = (centred**2).sum(axis=1), (centred**4).sum(axis=1)
+        of_squares, of_fourths = float((targets**2).sum()), float((targets**4).sum())
+        variance = squares * of_squares / max(n_samples - 1, 1)
+        fourth = fourth_moment(squares, fourths, of_squares, of_fourths, n_samples)
+        kurtosis = np.where(variance > 0, fourth / np.where(variance > 0, variance, 1.0) ** 2, 3.0)
+        # Each given variable takes a degree of freedom from what the kurtosis says.
+        freedom = tail_freedom(kurtosis, float(max(n_samples - 2, 1)))
+        freedom = np.where(np.isfinite(freedom) & (freedom > 0), np.maximum(freedom - n_fitted, 1.0), freedom)
+        return replace(_moments(statistic, left, centred, targets, n_fitted), freedom=freedom).log_p()
+
+    def _log_p_of_one(self, row: FloatArray, targets: FloatArray) -> float:
+        alone, length = row[np.newaxis], np.array([float(row @ row)])
+        return float(self._log_p(alone @ targets.T, length, alone, targets, self.n_fitted - 1)[0])
+
+
+def _moments(
+    statistic: FloatArray, left: FloatArray, centred: FloatArray, targets: FloatArray, n_fitted: int
+) -> Moments:
+    return Moments.none(len(statistic), len(targets)).with_stratum(
+        statistic=statistic,
+        squares=left,
+        cubes=np.einsum("vs,vs,vs->v", centred, centred, centred),
+        products=targets @ targets.T,
+        target_cubes=(targets**3).sum(axis=1),
+        n_samples=centred.shape[1],
+        n_fitted=n_fitted,
+    )
 
 
 def centred_within(scores: FloatArray, strata: IntArray) -> FloatArray:

@@ -7,19 +7,25 @@ column. Identifiers are recognised in ``interplay.data.study.table_checks``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, IntArray, numbered
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, numbered
 from interplay.base.ranks import mid_ranks
 from interplay.base.tails import log_chi2_tail
+from interplay.data.study.outcomes.targets import ScoreTarget, Target
 
 if TYPE_CHECKING:
     from interplay.data.codes.tuple_counts import TupleCounts
 
 Values = npt.NDArray[Any]
+
+#: Cautions about values.
+APART = "determines y completely"
+TOLD = "determines y nearly completely"
+NEARLY_APART = "tells the classes apart in nearly all samples"
 
 #: Smaller classes are separated by chance too often; and, with the second number, by ranges of a good measurement.
 _MIN_CLASS_SIZE = 5
@@ -40,6 +46,62 @@ _LARGE_AREA, _FEW_OF_OTHERS = 0.98, 0.05
 
 #: A gain comes from missing values alone if, at this significance level, their part is significant and the rest is not.
 _CHANCE = 0.05
+
+
+class Leaks(Protocol):
+    """What variables tell of an outcome that only its consequences can."""
+
+    def of_values(self, values: Values, *, is_label: bool, is_same: bool) -> str | None:
+        """Return the caution about the values of a variable; `is_same`: they are known to be those of the outcome."""
+
+    def of_gaps(self, is_missing: BoolArray) -> bool:
+        """Say whether the outcome follows from what is missing."""
+
+    def of_gaps_alone(self, counted: list[TupleCounts], variable: int, *, n_tuples: float) -> bool:
+        """Say whether the gains of a variable in its tuples come from what is missing alone."""
+
+
+def leaks_of(target: Target, *, of_two: bool) -> Leaks:
+    """Return what variables may tell of a target; `of_two`: the whole outcome has two classes."""
+    return NumberLeaks(target.values) if isinstance(target, ScoreTarget) else ClassLeaks(target.codes, of_two)
+
+
+class ClassLeaks(NamedTuple):
+    """What variables tell of classes."""
+
+    codes: IntArray
+    of_two: bool
+
+    def of_values(self, values: Values, *, is_label: bool, is_same: bool) -> str | None:
+        if is_same or tells_classes_apart(values, self.codes, is_label=is_label):
+            return APART
+        # Of more classes, a variable may tell one from the rest and not be made from them, as sizes of flowers do.
+        if self.of_two and nearly_tells_classes_apart(values, self.codes, is_label=is_label):
+            return NEARLY_APART
+        return None
+
+    def of_gaps(self, is_missing: BoolArray) -> bool:
+        return missing_values_tell_apart(is_missing, self.codes)
+
+    def of_gaps_alone(self, counted: list[TupleCounts], variable: int, *, n_tuples: float) -> bool:
+        return bool(counted) and all(
+            gains_by_missing_values_alone(counts, variable, n_tuples=n_tuples) for counts in counted
+        )
+
+
+class NumberLeaks(NamedTuple):
+    """What variables tell of numbers."""
+
+    values: FloatArray
+
+    def of_values(self, values: Values, *, is_label: bool, is_same: bool) -> str | None:
+        return TOLD if is_same or tells_numbers(values, self.values, is_label=is_label) else None
+
+    def of_gaps(self, is_missing: BoolArray) -> bool:
+        return tells_numbers(is_missing.astype(np.float64), self.values, is_label=True)
+
+    def of_gaps_alone(self, counted: list[TupleCounts], variable: int, *, n_tuples: float) -> bool:
+        return False
 
 
 def tells_classes_apart(values: Values, classes: IntArray, *, is_label: bool) -> bool:

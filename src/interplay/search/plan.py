@@ -13,7 +13,7 @@ import numpy as np
 from interplay.base.arrays import BitPlanes, BoolArray, MaxGains, TupleTiles
 from interplay.base.progress import Progress, show_progress
 from interplay.data.codes.coded import CodedComparison
-from interplay.data.codes.planes import planes_to_come, scores_of
+from interplay.data.codes.planes import planes_to_come
 from interplay.data.study.study import Study
 from interplay.data.study.table import Table
 from interplay.search.checkpoint import Checkpoint
@@ -157,7 +157,7 @@ def prepare_search(
         np.concatenate([stratum, n_levels]),
         outcome.sizes,
         n_vars=len(stratum) + table.n_vars,
-        scores=scores_of(outcome),
+        scores=outcome.integers,
     )
     # A search that was begun on one engine goes on with another; shards with and without a GPU must cut alike.
     begun = None if checkpoint is None else checkpoint.tile_shapes(name)

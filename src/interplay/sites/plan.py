@@ -318,10 +318,10 @@ def column_of_levels(name: str, levels: Any) -> PlannedColumn:
         if len({plain_label(level) for level in given}) < len(given):
             raise ValueError(f"levels of {shown(name)} repeat one: {shown(given)}")
         return PlannedColumn(name, levels=tuple(given))
-    numbers = _numbers(given)
-    if numbers is None:
+    values = _numbers(given)
+    if values is None:
         raise ValueError(f"levels of {shown(name)} must be all numbers or all labels, not {shown(given)}")
-    return PlannedColumn(name, levels=tuple(sorted(set(numbers))))
+    return PlannedColumn(name, levels=tuple(sorted(set(values))))
 
 
 def cut_column(name: str, thresholds: Any) -> PlannedColumn:

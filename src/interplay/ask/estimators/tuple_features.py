@@ -56,7 +56,7 @@ def make_target(result: Interactions, samples: FitSamples) -> Target:
         survival = make_survival(*pair, n_samples=n_samples, entry=samples.beside["entry"])
         event = survival.event.astype(np.float64)
         return Target("log_hazard", ["log_hazard"], np.column_stack([event, event - survival.martingale_residuals()]))
-    if result.scale is not None:
+    if not result.words.counts_classes:
         return Target("mean", ["mean"], np.column_stack([decision_numbers(y, n_samples=n_samples), np.ones(n_samples)]))
     classes = result.outcome.classes(y, n_samples=n_samples)
     labels = [str(label) for label in classes.labels]

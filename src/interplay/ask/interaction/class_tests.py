@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import log, prod
+from typing import cast
 
 import numpy as np
 
@@ -71,8 +72,7 @@ class ClassTests:
         ]
 
     def of_labels(self, target: Target) -> ClassTests:
-        assert isinstance(target, ClassTarget)
-        return ClassTests(self._coded, target, omit_missing=self._omits, coding=self._coding)
+        return ClassTests(self._coded, cast("ClassTarget", target), omit_missing=self._omits, coding=self._coding)
 
     def gains(self, dimensions: int, max_p: float) -> FloatArray:
         cap = self._cap_beside_gaps(max_p, dimensions) if self._omits else max_p

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
+from typing import cast
 
 import numpy as np
 
@@ -28,8 +29,8 @@ from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.cuts import variable_cuts
-from interplay.data.codes.search_scores import lost_share, search_scores
 from interplay.data.codes.tuple_counts import TupleCounts, number_counts
+from interplay.data.study.outcomes.search_scores import lost_share
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.number_interaction.cell_moments import CellMoments, ScoredNumbers, scored_numbers
@@ -71,8 +72,9 @@ class NumberTests:
         ]
 
     def of_labels(self, target: Target) -> NumberTests:
-        assert isinstance(target, ScoreTarget)
-        return NumberTests(self._coded, target, omit_missing=self._omits, coding=self._coding, like=self)
+        return NumberTests(
+            self._coded, cast("ScoreTarget", target), omit_missing=self._omits, coding=self._coding, like=self
+        )
 
     def gains(self, dimensions: int, max_p: float) -> FloatArray:
         z, coder = self._target.scores, self._coder
@@ -156,7 +158,7 @@ class NumberTests:
     @cached_property
     def _lost_share(self) -> float:
         """What the integers of engines lack of the scores."""
-        return lost_share(self._target.scores, search_scores(self._target).scores.astype(np.float64))
+        return lost_share(self._target.scores, self._target.integers.scores.astype(np.float64))
 
     @cached_property
     def _level_dosages(self) -> LevelDosages | None:

@@ -11,8 +11,7 @@ The path of every question: call → study → plan → search (into a sink) →
     task.py             arguments            → SelectionTask: study and settings, checked against each other
     holdout.py          study, share         → samples to search in and samples held out, which test the finds
     runs.py             SelectionTask        → SearchedSelection: a search per comparison of classes and size of tuples
-    exact_p_values.py   planes in 1D         → exact p-values of variables alone
-    level_sums.py       codes + numbers      → samples and sums of scores of each level
+    variable_tests.py   a comparison         → VariableTests: tests of its variables, whatever the outcome is
     score_tests.py      rank scores          → ScoreTests: tests of variables alone and given others, products
     arm_tests.py        searches, scores     → the p-values of all tests that are combined
     significance.py     gains                → null fits → p-values → relevant variables → Selection

@@ -35,7 +35,7 @@ def arm_p_values(
         _Comparison(searched[start : start + n_dimensions], runs[start : start + n_dimensions], settings)
         for start in range(0, len(searched), n_dimensions)
     ]
-    tests = tests_of(settings.all_dimensions, settings.arms, of_numbers=searched[0].of_numbers)
+    tests = tests_of(settings.all_dimensions, settings.arms, searched[0].weights)
     found = [_over_comparisons(test, [comparison.result_of(test) for comparison in comparisons]) for test in tests]
     return _with_shared_weights(found)
 
@@ -135,7 +135,7 @@ class _Comparison:
             free_shape=True,
             n_classes=self._n_classes,
         )
-        is_guarded = has_contrast and self._searched[1].of_numbers
+        is_guarded = has_contrast and self._searched[1].weights.are_guarded
         return guarded(null_fit, gains[n_vars:], df[n_vars:]) if is_guarded else null_fit
 
 

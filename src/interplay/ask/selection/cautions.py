@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import comb
 
-import numpy as np
-
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import IntArray
 from interplay.base.checks import warn
@@ -15,24 +13,14 @@ from interplay.data.study.clustered_samples import find_survey_columns
 from interplay.data.study.columns import ColumnKind, decision_column
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.named_columns import say_the_same
-from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.data.study.study import Study
 from interplay.data.study.table_checks import IDENTIFIER_WORDS, about_columns, find_identifiers, find_subjects
-from interplay.infer.leaks import (
-    gains_by_missing_values_alone,
-    missing_values_tell_apart,
-    nearly_tells_classes_apart,
-    tells_classes_apart,
-    tells_numbers,
-)
+from interplay.infer.leaks import APART, NEARLY_APART, TOLD, leaks_of
 
 #: So many of the most significant variables are compared with the outcome, value by value.
 _MAX_COMPARED = 20
 #: And of so many it is asked whether their gains come from missing values.
 _MAX_WITH_GAPS = 300
-_APART = "determines y completely"
-_NUMBERS = "determines y nearly completely"
-_NEARLY_APART = "tells the classes apart in nearly all samples"
 _MISSING_APART = "its missing values determine y completely"
 _MISSING_ALONE = "its gain comes from its missing values alone"
 _IDENTIFIER = "looks like an identifier"
@@ -41,19 +29,19 @@ _SURVEY = "looks like a weight, stratum or cluster of a survey"
 
 #: Cautions, what is said of one column in the warning, and of several. Subjects are warned of before the search.
 _WORDS = {
-    _APART: (
+    APART: (
         "determines y completely (none of its values occurs in two classes): if it encodes the outcome or follows from "
         "it",
         "determine y completely (none of their values occurs in two classes): if they encode the outcome or follow "
         "from it",
     ),
-    _NUMBERS: (
+    TOLD: (
         "determines y nearly completely (y rises or falls with it, or hardly varies where it is the same): if it "
         "encodes the outcome or follows from it",
         "determine y nearly completely (y rises or falls with them, or hardly varies where they are the same): if they "
         "encode the outcome or follow from it",
     ),
-    _NEARLY_APART: (
+    NEARLY_APART: (
         "tells the classes of y apart in nearly all samples (an AUC of 0.98 or more, or one value for all of a class "
         "and few others): if it encodes the outcome or follows from it",
         "tell the classes of y apart in nearly all samples (an AUC of 0.98 or more, or one value for all of a class "
@@ -103,24 +91,17 @@ def find_cautions(
     subjects = {v for v, _ in find_subjects(table)}
     # Without groups, the advice on a label of subjects is to name it as groups; leaving it out would contradict that.
     advised = subjects if study.groups is None else set()
+    of_two = len(study.compared.sizes) == 2
     for v in named[:_MAX_COMPARED]:
         if v in advised:
             continue
         comparison = comparisons[best_run[v]]
         values = comparison.table.column(v).read()
         is_label = table.kinds[v] == ColumnKind.LABEL
-        of_comparison = comparison.outcome
         is_same = outcome is not None and say_the_same(outcome, table.column(v))
-        if isinstance(of_comparison, ScoreTarget):
-            if is_same or tells_numbers(values, of_comparison.values, is_label=is_label):
-                found.setdefault(v, []).append(_NUMBERS)
-        elif is_same or tells_classes_apart(values, of_comparison.codes, is_label=is_label):
-            found.setdefault(v, []).append(_APART)
-        # Of more classes, a variable may tell one from the rest and not be made from them, as sizes of flowers do.
-        elif len(study.compared.sizes) == 2 and nearly_tells_classes_apart(
-            values, of_comparison.codes, is_label=is_label
-        ):
-            found.setdefault(v, []).append(_NEARLY_APART)
+        leaks = leaks_of(comparison.outcome, of_two=of_two)
+        if caution := leaks.of_values(values, is_label=is_label, is_same=is_same):
+            found.setdefault(v, []).append(caution)
     if settings.missing in ("level", "auto"):
         for v, caution in _about_missing_values(comparisons, best_run, ranked, list(counted), settings):
             found.setdefault(v, []).append(caution)
@@ -157,13 +138,9 @@ def _about_missing_values(
         is_missing = values != values
         if not is_missing.any() or is_missing.all():
             continue
-        if isinstance(comparison.outcome, ScoreTarget):
-            if tells_numbers(is_missing.astype(np.float64), comparison.outcome.values, is_label=True):
-                yield v, _MISSING_APART
-            continue
-        if missing_values_tell_apart(is_missing, comparison.outcome.codes):
-            yield v, _MISSING_APART
-            continue
+        leaks = leaks_of(comparison.outcome, of_two=False)
         own = [counts for counts in counted if v in counts.members.tolist() and counts.run == best_run[v]]
-        if own and all(gains_by_missing_values_alone(counts, v, n_tuples=n_tuples) for counts in own):
+        if leaks.of_gaps(is_missing):
+            yield v, _MISSING_APART
+        elif leaks.of_gaps_alone(own, v, n_tuples=n_tuples):
             yield v, _MISSING_ALONE

@@ -27,10 +27,9 @@ from interplay.data.codes.rank_scores import RankScores
 from interplay.data.models.linear import cell_columns
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.full_model import FullModel
-from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.data.study.outcomes.times import Survival
 from interplay.infer.arms import ArmPValues, log_p_of_all
-from interplay.infer.claims import Claims
+from interplay.infer.claims import claims_of
 from interplay.infer.model_tests import ModelTests
 from interplay.infer.null_fit import NullFit
 from interplay.infer.p_values import CHI2_PER_UNIT, adjust, relevant_mask
@@ -41,7 +40,7 @@ from interplay.show.results.run import Run
 _Ratio = tuple[float, int]
 
 #: Excess kurtosis of scores from which on their tails are long, and that of the sum over a cell from which on its tail
-#: is. Normal scores of a number without ties have none.
+#: is.
 _LONG_TAILS, _LONG_IN_CELL = 1.0, 0.25
 
 
@@ -51,12 +50,8 @@ def has_long_tails(comparison: Comparison) -> bool:
 
 
 def _excess(comparison: Comparison) -> float:
-    """Return the excess kurtosis of the scores of an outcome; 0 of classes, and of groups, which change places."""
-    outcome = comparison.outcome
-    if not isinstance(outcome, ScoreTarget) or comparison.groups is not None:
-        return 0.0
-    left = outcome.scores - outcome.scores.mean()
-    return float((left**4).mean() / max(float((left**2).mean()) ** 2, 1e-300) - 3)
+    """Return the excess kurtosis of the scores of an outcome; 0 with groups, which change places."""
+    return 0.0 if comparison.groups is not None else comparison.outcome.excess
 
 
 class LastWord:
@@ -220,9 +215,8 @@ class _OneComparison:
         sizes = np.bincount(whole)
         if _excess(comparison) < _LONG_IN_CELL * float(sizes[sizes > 0].min()):
             return -np.inf
-        assert isinstance(comparison.outcome, ScoreTarget)
         strata = None if comparison.strata is None else comparison.strata.codes
-        claims = Claims(scores=comparison.outcome.scores, strata=strata, model=comparison.model)
+        claims = claims_of(comparison.outcome, strata=strata, model=comparison.model)
         n_tuples = comb(n_vars - 1, len(members) - 1)
         # An effect of the variable alone shows in every tuple, and needs no search for the best one.
         in_tuple, alone = claims.of_levels(own, part) + float(np.log(n_tuples)), claims.of_levels(own)

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from interplay.ask.relabelings import allowed_relabelings, search_permuted
-from interplay.ask.selection.exact_p_values import ExactPValues, number_log_p
 from interplay.ask.selection.score_tests import ScoreTests, run_score_tests
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.ask.selection.task import SelectionTask
+from interplay.ask.selection.variable_tests import variable_tests
 from interplay.base.arrays import FloatArray, MaxGains
 from interplay.base.progress import Progress, check_progress, part
 from interplay.data.codes.coded import CodedComparison, CodedStudy, SharedCodes, coder_for
@@ -22,9 +22,8 @@ from interplay.data.codes.coder import Coder
 from interplay.data.codes.contrast import contrast_table
 from interplay.data.codes.survey import warn_of_empty
 from interplay.data.study.comparisons import Comparison
-from interplay.data.study.outcomes.targets import ScoreTarget
 from interplay.files.types import Check
-from interplay.infer.arms import tests_of
+from interplay.infer.arms import WEIGHTS, tests_of
 from interplay.infer.p_values import CHI2_PER_UNIT
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.engines.base import Engine, SearchInterrupted
@@ -160,11 +159,8 @@ def _search_runs(
             before, share = next(shares)
             told = part(progress, before, share)
             try:
-                exact = ExactPValues(
-                    pseudocount=settings.pseudocount, has_strata=coded.has_stratum, with_contrast=not several
-                )
                 kept: dict[str, Any] = {"checkpoint": checkpoint, "name": name}
-                run = _run_search(search, settings, told, exact=exact, may_stop=shard is None, **kept)
+                run = _run_search(search, settings, told, with_contrast=not several, may_stop=shard is None, **kept)
             except SearchInterrupted as interrupt:
                 done = before + share * interrupt.done
                 raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
@@ -183,7 +179,7 @@ def _run_search(
     settings: SelectionSettings,
     progress: Progress,
     *,
-    exact: ExactPValues,
+    with_contrast: bool,
     may_stop: bool,
     checkpoint: Checkpoint | None,
     name: str,
@@ -192,18 +188,16 @@ def _run_search(
     comparison = search.coded.comparison
     # The search of the data is one of so many.
     n_searches = 1 + allowed_relabelings(comparison).n_used(settings.n_permutations) if settings.permutations else 1
-    is_tested, is_number = _is_tested_exactly(settings), isinstance(comparison.outcome, ScoreTarget)
+    exact = None
+    if _is_tested_exactly(settings):
+        exact = variable_tests(comparison).exact(search.coded, settings, with_contrast=with_contrast)
+    see_planes = exact.see_planes if exact is not None and exact.needs_planes else None
     try:
-        search.run(
-            part(progress, 0.0, 1 / n_searches), see_planes=exact.see_planes if is_tested and not is_number else None
-        )
+        search.run(part(progress, 0.0, 1 / n_searches), see_planes=see_planes)
     except SearchInterrupted as interrupt:
         done = interrupt.done / n_searches
         raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
-    log_p = exact.log_p
-    if is_tested and is_number:
-        log_p = number_log_p(search.coded, discretizations=settings.discretizations, with_contrast=exact.with_contrast)
-    run = _searched(search, log_p)
+    run = _searched(search, None if exact is None else exact.log_p())
     if not settings.permutations:
         return run
     permuted = search_permuted(
@@ -243,7 +237,7 @@ def _searched(search: PreparedSearch, exact_log_p: FloatArray | None) -> Searche
         contrast_sources=np.empty(0, dtype=np.int64) if sources is None else np.asarray(sources),
         gains=found[0],
         alone=found[-1],
-        of_numbers=isinstance(comparison.outcome, ScoreTarget),
+        of_numbers=comparison.outcome.are_ordered,
         exact_log_p=exact_log_p,
     )
 
@@ -290,8 +284,7 @@ def _score_tests(coded: CodedComparison, settings: SelectionSettings) -> ScoreTe
     scores, *contrast = coded.rank_scores()
     return run_score_tests(
         scores,
-        comparison.outcome,
-        names={test.name for test in tests_of(settings.all_dimensions, settings.arms, of_numbers=False)},
+        variable_tests(comparison),
+        names={test.name for test in tests_of(settings.all_dimensions, settings.arms, WEIGHTS[False])},
         contrast=contrast[0] if contrast else None,
-        model=comparison.model,
     )

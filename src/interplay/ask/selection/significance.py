@@ -143,7 +143,7 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
     )
     if run.inflation is not None:
         null_fit = replace(null_fit, inflation=inflation)
-    if run.of_numbers and settings.n_contrast:
+    if run.weights.are_guarded and settings.n_contrast:
         null_fit = guarded(null_fit, gains.contrast_gain / inflation, gains.contrast_df.astype(np.float64))
     return Run.of(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
 

@@ -29,6 +29,7 @@ from interplay.infer.effects.measured import (
     MeasuredVariable,
     Target,
     Values,
+    make_target,
     measure,
     without_direction,
 )
@@ -180,7 +181,7 @@ class _OfComparison:
 
     def _strong(self) -> IntArray:
         """Return the strong variables that the others are given, where some variable was found so."""
-        rank, is_known = self._tests.get("rank"), self._target.time is None and len(self._target.labels) in (0, 2)
+        rank, is_known = self._tests.get("rank"), self._target.as_means()[0] is not None
         has_given = any(self._found.found[v] == found_in_words(GIVEN) for v in self._variables.tolist())
         if rank is None or not is_known or not has_given:
             return np.empty(0, dtype=np.int64)
@@ -194,9 +195,7 @@ class _OfComparison:
         target = outcome.indicator()
         others = [scores for u, scores in self._strong_scores.items() if u != v]
         size = correlation_given(self._scores(v), np.array(others).reshape(-1, len(target)), target, self._strata)
-        labels = self._target.labels
-        label = words.class_in_words(labels[1], self._target.name) if labels else ""
-        said = words.given_others(size, self._target.name, label)
+        said = words.given_others(size, self._target.name, self._target.case)
         about = f"given {len(others)} other{'s' * (len(others) != 1)}"
         return MeasuredVariable(said, True, [Effect(PARTIAL_RHO, about, size), *found.effects])
 
@@ -222,4 +221,4 @@ def _target_of(study: Study, comparison: Comparison, name: str, labels: list[str
     rows = comparison.rows
     outcome = study.outcome if rows is None else study.outcome.of_samples(rows)
     found = outcome.as_compared(comparison.outcome).measured()
-    return Target(name, **(found | ({"labels": tuple(labels)} if "labels" in found else {})))
+    return make_target(name, **(found | ({"labels": tuple(labels)} if "labels" in found else {})))

@@ -18,8 +18,8 @@ import numpy as np
 from interplay import _core
 from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, IntArray, WordArray, starts_of
 from interplay.base.jobs import map_in_threads
-from interplay.data.codes.search_scores import SearchScores, search_scores
-from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget, Target
+from interplay.data.study.outcomes.search_scores import SearchScores
+from interplay.data.study.outcomes.targets import Target
 from interplay.files.whole_file import whole_path
 
 #: Up to this many classes, bits are made of values directly; with more classes, sorting codes by class first is faster.
@@ -45,12 +45,12 @@ def make_bit_planes(
     """
     # A column with one value counts as two levels, one of them empty.
     n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)
-    scores = scores_of(outcome)
+    scores = outcome.integers
     planes = planes_to_come(
         n_levels, outcome.sizes, n_vars=parts[0].n_vars if n_vars is None else n_vars, scores=scores
     )
     shape = (int(planes.plane_start[-1]), planes.words.shape[1])
-    order = _sample_order(outcome) if scores is None else scores.padded(shape[1])[0]
+    order = _sample_order(outcome.class_codes) if scores is None else scores.padded(shape[1])[0]
     # Of a number outcome, all bits are listed: some are no samples.
     sizes = planes.class_sizes if scores is None else np.array([len(order)], dtype=np.int64)
     layout = (order, sizes, planes.class_word_start)
@@ -71,11 +71,6 @@ def make_bit_planes(
     return replace(planes, words=words)
 
 
-def scores_of(outcome: Target) -> SearchScores | None:
-    """Return the integer scores of a number outcome; None for classes."""
-    return search_scores(outcome) if isinstance(outcome, ScoreTarget) else None
-
-
 def planes_to_come(
     n_levels: IntArray, class_sizes: IntArray, *, n_vars: int, scores: SearchScores | None = None
 ) -> BitPlanes:
@@ -87,10 +82,10 @@ def planes_to_come(
     n_bits = class_sizes if scores is None else np.array([len(scores.slots)], dtype=np.int64)
     n_words = -(-n_bits // (64 * WORDS_PER_BLOCK)) * WORDS_PER_BLOCK
     class_word_start = starts_of(n_words)
-    of_numbers: dict[str, Any] = {}
+    of_scores: dict[str, Any] = {}
     if scores is not None:
         _, of_bytes, samples = scores.padded(int(class_word_start[-1]))
-        of_numbers = {"scores": of_bytes, "samples": samples}
+        of_scores = {"scores": of_bytes, "samples": samples}
     return BitPlanes(
         words=np.empty((0, class_word_start[-1]), dtype=np.uint64),
         plane_start=starts_of(n_levels - 1),
@@ -98,7 +93,7 @@ def planes_to_come(
         class_word_start=class_word_start,
         class_sizes=class_sizes,
         n_vars=n_vars,
-        **of_numbers,
+        **of_scores,
     )
 
 
@@ -121,11 +116,10 @@ def _pack_block(
     _core.pack_bit_planes(codes, *layout, start - start[0], 0, len(codes), words=block_words)
 
 
-def _sample_order(classes: Target) -> IntArray:
+def _sample_order(class_codes: IntArray) -> IntArray:
     """Return the samples of class 0, then of class 1, …, ascending in each."""
-    assert isinstance(classes, ClassTarget)
     # Short numbers have a radix sort.
-    codes = classes.codes.astype(np.uint16) if classes.n_classes <= 2**16 else classes.codes
+    codes = class_codes.astype(np.uint16) if class_codes.max(initial=0) < 2**16 else class_codes
     return np.argsort(codes, kind="stable")
 
 

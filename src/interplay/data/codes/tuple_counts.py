@@ -53,8 +53,10 @@ class TupleCounts:
     def is_consistent(self) -> bool:
         """Say whether the counts are of these levels: a file may say anything."""
         shape = tuple(len(names) for names in self.level_names)
-        has_numbers = self.numbers is None or (self.numbers.shape == (*shape, 6) and self.counts.shape[-1:] == (1,))
-        return self.counts.shape[:-1] == shape and has_numbers
+        expected = {"counts": (*shape, 1), "numbers": (*shape, 6)}
+        if self.counts.shape[-1:] != (1,):
+            expected = {"counts": (*shape, *self.counts.shape[-1:])}
+        return {name: array.shape for name, array in self.arrays.items()} == expected
 
     @property
     def sizes(self) -> IntArray:
@@ -74,7 +76,8 @@ class TupleCounts:
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The arrays that there are, by name: counts, and numbers."""
-        return {"counts": self.counts} | ({} if self.numbers is None else {"numbers": self.numbers})
+        both = {"counts": self.counts, "numbers": self.numbers}
+        return {name: array for name, array in both.items() if array is not None}
 
     def is_of(self, members: IntArray, run: int, discretization: int) -> bool:
         """Say whether these are the counts of this tuple."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import cast
 
 import numpy as np
 
@@ -50,8 +51,7 @@ class Comparison:
     @property
     def classes(self) -> ClassTarget:
         """The outcome, where it is classes."""
-        assert isinstance(self.outcome, ClassTarget)
-        return self.outcome
+        return cast("ClassTarget", self.outcome)
 
     @cached_property
     def shown(self) -> Comparison:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice
@@ -71,8 +71,7 @@ class Study:
     @property
     def classes(self) -> ClassTarget:
         """The outcome as it is compared, where it is classes."""
-        assert isinstance(self.compared, ClassTarget)
-        return self.compared
+        return cast("ClassTarget", self.compared)
 
     def comparisons(self, multiclass: str = "joint") -> tuple[Comparison, ...]:
         """Return the comparisons of classes, one run each; strata must fit each of them."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -77,24 +78,241 @@ class Values:
     reference: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Target:
-    """The outcome of the same samples: classes, numbers, or times; `name` is its name, "" if not known."""
+class Target(ABC):
+    """The outcome of the same samples: what it goes up with, by how much, and in which words.
 
-    name: str = ""
-    codes: IntArray | None = None
-    labels: tuple[str, ...] = ()
-    numbers: FloatArray | None = None
-    time: FloatArray | None = None
-    event: BoolArray | None = None
+    Attributes
+    ----------
+    name : str
+        Of the outcome, "" if not known.
+    """
 
-    def of_samples(self, rows: IntArray) -> Target:
+    name: str
+
+    @abstractmethod
+    def of_samples(self, rows: IntArray) -> Self:
         """Return the outcome of some samples."""
-        chosen: dict[str, Any] = {
-            name: None if (each := getattr(self, name)) is None else each[rows]
-            for name in ("codes", "numbers", "time", "event")
-        }
-        return replace(self, **chosen)
+
+    @abstractmethod
+    def trend(self, values: FloatArray, sizes: Sizes) -> MeasuredVariable:
+        """Return the trend of a number, or of ordered levels."""
+
+    @abstractmethod
+    def extremes(self, distance: FloatArray, sizes: Sizes) -> MeasuredVariable:
+        """Return the effect of the distance from the median."""
+
+    @abstractmethod
+    def in_order(self, values: FloatArray) -> FloatArray:
+        """Return the outcome as one number per sample, which turns where the outcome does, (n_samples,)."""
+
+    @property
+    def cases(self) -> Sequence[int]:
+        """What levels are compared in: each class against the rest, or the outcome as a whole."""
+        return [0]
+
+    @abstractmethod
+    def between(self, codes: IntArray, level: int, others: list[int], case: int, sizes: Sizes) -> tuple[str, Estimate]:
+        """Return kind and size of the effect of a level against the first of the others."""
+
+    def about_case(self, case: int) -> str:
+        """Name the case, where there are several."""
+        return ""
+
+    @abstractmethod
+    def higher_if(self, variable: str, level: str, case: int, *, is_lower: bool) -> str:
+        """Say that the outcome is higher, or lower, if the variable has a level."""
+
+    def of_two_levels(self, codes: IntArray, sizes: Sizes) -> list[Effect]:
+        """Return more effects of a variable of two levels."""
+        return []
+
+    @property
+    def case(self) -> str:
+        """The class, in words, that effects are about; "" of outcomes without classes."""
+        return ""
+
+    def as_means(self) -> tuple[FloatArray | None, str]:
+        """Return numbers whose means of levels tell how these differ, and what they are; None without such numbers."""
+        return None, self.name
+
+
+@dataclass(frozen=True, eq=False)
+class Classes(Target):
+    """Classes, (n_samples,), numbered from 0, and their names."""
+
+    name: str
+    codes: IntArray
+    labels: tuple[str, ...]
+
+    def of_samples(self, rows: IntArray) -> Self:
+        return replace(self, codes=self.codes[rows])
+
+    def trend(self, values: FloatArray, sizes: Sizes) -> MeasuredVariable:
+        return self._areas(values, sizes, words.number_with_class)
+
+    def extremes(self, distance: FloatArray, sizes: Sizes) -> MeasuredVariable:
+        return self._areas(distance, sizes, words.extremes_with_class)
+
+    def in_order(self, values: FloatArray) -> FloatArray:
+        distance = np.abs(values - np.median(values))
+        areas = [auc(distance, self.codes == case).value for case in range(len(self.labels))]
+        furthest = int(np.argmax(np.abs(np.nan_to_num(areas, nan=0.5) - 0.5)))
+        return np.asarray(self.codes == furthest, dtype=np.float64)
+
+    @property
+    def cases(self) -> Sequence[int]:
+        return [1] if len(self.labels) == 2 else range(len(self.labels))
+
+    def between(self, codes: IntArray, level: int, others: list[int], case: int, sizes: Sizes) -> tuple[str, Estimate]:
+        rows = np.flatnonzero((codes == level) | (codes == others[0]))
+        has_level, is_case = codes[rows] == level, self.codes[rows] == case
+        size = sizes.of_rows(rows).over(
+            kinds.ODDS_RATIO,
+            lambda some, *strata, **how: odds_ratio(has_level[some], is_case[some], *strata, **how),
+            len(rows),
+        )
+        return kinds.ODDS_RATIO, size
+
+    def about_case(self, case: int) -> str:
+        return "" if len(self.labels) == 2 else f": {self.labels[case]} against the rest"
+
+    def higher_if(self, variable: str, level: str, case: int, *, is_lower: bool) -> str:
+        return words.class_if(self._named(case), variable, level, is_lower=is_lower)
+
+    @property
+    def case(self) -> str:
+        return self._named(1)
+
+    def of_two_levels(self, codes: IntArray, sizes: Sizes) -> list[Effect]:
+        return _areas(self._auc(codes.astype(np.float64), 1, sizes)) if len(self.labels) == 2 else []
+
+    def as_means(self) -> tuple[FloatArray | None, str]:
+        if len(self.labels) != 2:
+            return None, self.name
+        return (self.codes == 1).astype(np.float64), self.case
+
+    def _areas(self, values: FloatArray, sizes: Sizes, in_words: Callable[[Estimate, str], str]) -> MeasuredVariable:
+        """Compare each class with the rest; the main effect is that of the class that differs most."""
+        if len(self.labels) == 2:
+            size = self._auc(values, 1, sizes)
+            return _trend(in_words(size, self.case), _areas(size))
+        sizes = sizes.of_several(len(self.labels))
+        found = [
+            Effect(kinds.AUC, f"{label} against the rest", self._auc(values, case, sizes))
+            for case, label in enumerate(self.labels)
+        ]
+        best = int(np.argmax([_distance(each.size.value, 0.5) for each in found]))
+        return _trend(in_words(found[best].size, self._named(best)), _first(found, best))
+
+    def _auc(self, values: FloatArray, case: int, sizes: Sizes) -> Estimate:
+        is_case = self.codes == case
+        return sizes.over(
+            kinds.AUC, lambda rows, *strata, **how: auc(values[rows], is_case[rows], *strata, **how), len(values)
+        )
+
+    def _named(self, case: int) -> str:
+        return words.class_in_words(self.labels[case], self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers(Target):
+    """Numbers, (n_samples,)."""
+
+    name: str
+    numbers: FloatArray
+
+    def of_samples(self, rows: IntArray) -> Self:
+        return replace(self, numbers=self.numbers[rows])
+
+    def trend(self, values: FloatArray, sizes: Sizes) -> MeasuredVariable:
+        size, upper = self._rho(values, sizes), values > np.median(values)
+        halves = Effect(kinds.MEAN_DIFFERENCE, "upper against lower half", self._difference(upper, self.numbers, sizes))
+        return _trend(words.number_with_number(size, self.name), [Effect(kinds.RHO, "", size), halves])
+
+    def extremes(self, distance: FloatArray, sizes: Sizes) -> MeasuredVariable:
+        size = self._rho(distance, sizes)
+        return _trend(words.extremes_with_number(size, self.name), [Effect(kinds.RHO, "", size)])
+
+    def in_order(self, values: FloatArray) -> FloatArray:
+        return mid_ranks(self.numbers)
+
+    def between(self, codes: IntArray, level: int, others: list[int], case: int, sizes: Sizes) -> tuple[str, Estimate]:
+        rows = np.flatnonzero((codes == level) | (codes == others[0]))
+        size = self._difference(codes[rows] == level, self.numbers[rows], sizes.of_rows(rows))
+        return kinds.MEAN_DIFFERENCE, size
+
+    def higher_if(self, variable: str, level: str, case: int, *, is_lower: bool) -> str:
+        return words.number_if(self.name, variable, level, is_lower=is_lower)
+
+    def of_two_levels(self, codes: IntArray, sizes: Sizes) -> list[Effect]:
+        return [Effect(kinds.RHO, "", self._rho(codes.astype(np.float64), sizes))]
+
+    def as_means(self) -> tuple[FloatArray | None, str]:
+        return self.numbers, self.name
+
+    def _rho(self, values: FloatArray, sizes: Sizes) -> Estimate:
+        return sizes.over(
+            kinds.RHO,
+            lambda rows, *strata, **how: spearman(values[rows], self.numbers[rows], *strata, **how),
+            len(values),
+        )
+
+    @staticmethod
+    def _difference(has_level: BoolArray, numbers: FloatArray, sizes: Sizes) -> Estimate:
+        return sizes.over(
+            kinds.MEAN_DIFFERENCE,
+            lambda rows, *strata, **how: mean_difference(has_level[rows], numbers[rows], *strata, **how),
+            len(has_level),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Times(Target):
+    """Times to an event, and whether it came, (n_samples,)."""
+
+    name: str
+    time: FloatArray
+    event: BoolArray
+
+    def of_samples(self, rows: IntArray) -> Self:
+        return replace(self, time=self.time[rows], event=self.event[rows])
+
+    def trend(self, values: FloatArray, sizes: Sizes) -> MeasuredVariable:
+        size = self._hazard(_standard_scores(values), kinds.HAZARD_RATIO_PER_SD, sizes)
+        spread = float(np.std(values))
+        scaled = self._hazard(values / spread if spread > 0 else values, kinds.HAZARD_RATIO_PER_UNIT, sizes)
+        per_unit = Estimate(*(bound ** (1 / spread) if spread > 0 else math.nan for bound in scaled))
+        effects = [Effect(kinds.HAZARD_RATIO_PER_SD, "", size), Effect(kinds.HAZARD_RATIO_PER_UNIT, "", per_unit)]
+        return _trend(words.number_with_risk(size), effects)
+
+    def extremes(self, distance: FloatArray, sizes: Sizes) -> MeasuredVariable:
+        size = self._hazard(distance / max(float(distance.std()), 1e-300), kinds.HAZARD_RATIO_PER_SD, sizes)
+        return _trend(words.extremes_with_risk(size), [Effect(kinds.HAZARD_RATIO_PER_SD, "", size)])
+
+    def in_order(self, values: FloatArray) -> FloatArray:
+        return mid_ranks(self.time)
+
+    def between(self, codes: IntArray, level: int, others: list[int], case: int, sizes: Sizes) -> tuple[str, Estimate]:
+        ordered = [level, *(other for other in others[1:] if other != level)]  # one model of all levels
+        rows = np.flatnonzero(np.isin(codes, [others[0], *ordered]))
+        columns = (codes[rows, np.newaxis] == ordered).astype(np.float64)
+        return kinds.HAZARD_RATIO, self.of_samples(rows)._hazard(columns, kinds.HAZARD_RATIO, sizes.of_rows(rows))
+
+    def higher_if(self, variable: str, level: str, case: int, *, is_lower: bool) -> str:
+        return words.risk_if(variable, level, is_lower=is_lower)
+
+    def _hazard(self, scores: FloatArray, kind: str, sizes: Sizes) -> Estimate:
+        return sizes.over(
+            kind,
+            lambda rows, *strata, **how: hazard_ratio(scores[rows], self.time[rows], self.event[rows], *strata, **how),
+            len(scores),
+        )
+
+
+def make_target(name: str = "", **measured: Any) -> Target:
+    """Return the outcome whose fields `Outcome.measured` names."""
+    kind = next(kind for kind in (Classes, Numbers, Times) if {"name", *measured} == set(kind.__annotations__))
+    return kind(name, **measured)
 
 
 def measure(
@@ -112,13 +330,13 @@ def measure(
     way in both halves of its values. With groups, intervals are by a
     jackknife over these. Intervals cover together with those of as many choices as `n_compared`.
     """
-    sizes = _Sizes(target, strata, groups, n_compared=n_compared)
+    sizes = Sizes(strata, groups, n_compared=n_compared)
     n_levels = len(variable.levels)
     if is_u_shaped and not 0 < n_levels <= MAX_CODES and _turns(variable.values, target):
         return _u_shaped(variable, target, sizes)
     if n_levels == 2 or (n_levels and not variable.is_ordered):
         return _of_levels(variable, target, sizes)
-    found = _of_numbers(variable, target, sizes)
+    found = target.trend(variable.values, sizes)
     if not found.has_trend and 2 < n_levels <= _MAX_COMPARED:
         by_level = _of_levels(variable, target, sizes, n_before=1)  # levels may differ without a trend
         if by_level.has_trend:
@@ -127,116 +345,38 @@ def measure(
     return found
 
 
-class _Sizes:
+class Sizes:
     """Sizes of effects, within strata, and with intervals over groups where there are any.
 
     Intervals of `n_compared` effects cover together.
     """
 
-    def __init__(
-        self, target: Target, strata: IntArray | None, groups: IntArray | None, *, n_compared: int = 1
-    ) -> None:
-        self.target, self.strata, self.groups, self._n_compared = target, strata, groups, n_compared
+    def __init__(self, strata: IntArray | None, groups: IntArray | None, *, n_compared: int = 1) -> None:
+        self._strata, self._groups, self._n_compared = strata, groups, n_compared
         self._how = {"confidence": simultaneous(n_compared)}
 
-    def of_several(self, n_compared: int) -> _Sizes:
+    def of_several(self, n_compared: int) -> Sizes:
         """Return the sizes of some effects that are compared with each other."""
-        return _Sizes(self.target, self.strata, self.groups, n_compared=n_compared * self._n_compared)
+        return Sizes(self._strata, self._groups, n_compared=n_compared * self._n_compared)
 
-    def of_rows(self, rows: IntArray) -> _Sizes:
+    def of_rows(self, rows: IntArray) -> Sizes:
         """Return the sizes in some samples."""
-        strata, groups = (None if each is None else each[rows] for each in (self.strata, self.groups))
-        return _Sizes(self.target.of_samples(rows), strata, groups, n_compared=self._n_compared)
+        strata, groups = (None if each is None else each[rows] for each in (self._strata, self._groups))
+        return Sizes(strata, groups, n_compared=self._n_compared)
 
-    def _over(self, kind: str, size: Callable[..., Estimate], n: int) -> Estimate:
+    def over(self, kind: str, size: Callable[..., Estimate], n: int) -> Estimate:
+        """Return an effect of `n` samples; `size` returns that of some rows, within strata."""
         everything = np.arange(n)
-        if self.groups is None:
-            return size(everything, self.strata, **self._how)
+        if self._groups is None:
+            return size(everything, self._strata, **self._how)
 
         def of_some(rows: IntArray) -> float:
-            return size(rows, None if self.strata is None else self.strata[rows]).value
+            return size(rows, None if self._strata is None else self._strata[rows]).value
 
-        return grouped_interval(of_some, self.groups, _SCALES[kind], **self._how)
-
-    def auc(self, values: FloatArray, case: int) -> Estimate:
-        assert self.target.codes is not None
-        is_case = self.target.codes == case
-        return self._over(
-            kinds.AUC, lambda rows, *strata, **how: auc(values[rows], is_case[rows], *strata, **how), len(values)
-        )
-
-    def rho(self, values: FloatArray) -> Estimate:
-        numbers = self.target.numbers
-        assert numbers is not None
-        return self._over(
-            kinds.RHO, lambda rows, *strata, **how: spearman(values[rows], numbers[rows], *strata, **how), len(values)
-        )
-
-    def against(self, has_level: BoolArray, case: int | None) -> Estimate:
-        """Return the odds ratio of a class, or the difference in means, of a level against the other samples."""
-        numbers, codes = self.target.numbers, self.target.codes
-        if numbers is not None:
-            return self._over(
-                kinds.MEAN_DIFFERENCE,
-                lambda rows, *strata, **how: mean_difference(has_level[rows], numbers[rows], *strata, **how),
-                len(has_level),
-            )
-        assert codes is not None
-        is_case = codes == case
-        return self._over(
-            kinds.ODDS_RATIO,
-            lambda rows, *strata, **how: odds_ratio(has_level[rows], is_case[rows], *strata, **how),
-            len(has_level),
-        )
-
-    def hazard(self, scores: FloatArray, kind: str) -> Estimate:
-        time, event = self.target.time, self.target.event
-        assert time is not None
-        assert event is not None
-        return self._over(
-            kind,
-            lambda rows, *strata, **how: hazard_ratio(scores[rows], time[rows], event[rows], *strata, **how),
-            len(scores),
-        )
+        return grouped_interval(of_some, self._groups, _SCALES[kind], **self._how)
 
 
-def _of_numbers(variable: Values, target: Target, sizes: _Sizes) -> MeasuredVariable:
-    """Return the trend of a number, or of ordered levels."""
-    if target.codes is not None and len(target.labels) == 2:
-        size = sizes.auc(variable.values, 1)
-        effects = [Effect(kinds.AUC, "", size), Effect(kinds.CLIFF, "", _cliff(size))]
-        return _trend(words.number_with_class(size, words.class_in_words(target.labels[1], target.name)), effects)
-    if target.codes is not None:
-        return _of_several_classes(variable.values, target, sizes, words.number_with_class)
-    if target.numbers is not None:
-        size = sizes.rho(variable.values)
-        upper = variable.values > np.median(variable.values)
-        effects = [Effect(kinds.RHO, "", size)]
-        effects.append(Effect(kinds.MEAN_DIFFERENCE, "upper against lower half", sizes.against(upper, None)))
-        return _trend(words.number_with_number(size, target.name), effects)
-    size = sizes.hazard(_standard_scores(variable.values), kinds.HAZARD_RATIO_PER_SD)
-    spread = float(np.std(variable.values))
-    scaled = sizes.hazard(variable.values / spread if spread > 0 else variable.values, kinds.HAZARD_RATIO_PER_UNIT)
-    per_unit = Estimate(*(bound ** (1 / spread) if spread > 0 else math.nan for bound in scaled))
-    effects = [Effect(kinds.HAZARD_RATIO_PER_SD, "", size), Effect(kinds.HAZARD_RATIO_PER_UNIT, "", per_unit)]
-    return _trend(words.number_with_risk(size), effects)
-
-
-def _of_several_classes(
-    values: FloatArray, target: Target, sizes: _Sizes, in_words: Callable[[Estimate, str], str]
-) -> MeasuredVariable:
-    """Compare each class with the rest; the main effect is that of the class that differs most."""
-    sizes = sizes.of_several(len(target.labels))
-    found = [
-        Effect(kinds.AUC, f"{label} against the rest", sizes.auc(values, case))
-        for case, label in enumerate(target.labels)
-    ]
-    best = int(np.argmax([_distance(each.size.value, 0.5) for each in found]))
-    ordered = [found[best], *found[:best], *found[best + 1 :]]
-    return _trend(in_words(found[best].size, words.class_in_words(target.labels[best], target.name)), ordered)
-
-
-def _of_levels(variable: Values, target: Target, sizes: _Sizes, *, n_before: int = 0) -> MeasuredVariable:
+def _of_levels(variable: Values, target: Target, sizes: Sizes, *, n_before: int = 0) -> MeasuredVariable:
     """Compare each level with the reference; the main effect is the one that surely is the largest.
 
     Intervals cover together, with those of `n_before` effects that were looked at before.
@@ -245,47 +385,25 @@ def _of_levels(variable: Values, target: Target, sizes: _Sizes, *, n_before: int
     shown = np.flatnonzero((counts >= min(_FEWEST_IN_LEVEL, np.sort(counts)[-2:].min())) & (counts > 0)).tolist()
     reference = _reference(variable, counts, shown)
     others = [level for level in shown if level != reference]
-    cases: list[int | None] = [None]
-    if target.codes is not None:
-        cases = [1] if len(target.labels) == 2 else list(range(len(target.labels)))
+    cases = target.cases
     pairs = [(level, case) for level in others for case in cases]
     if not pairs:
         return MeasuredVariable(words.NO_TREND, False, [])
     several = sizes.of_several(len(pairs) + n_before)
     effects = []
     for level, case in pairs:
-        of_class = "" if len(cases) == 1 else f": {target.labels[case or 0]} against the rest"
-        about = f"{variable.levels[level]} against {variable.levels[reference]}{of_class}"
-        if target.time is not None:  # one model of all levels
-            rows = np.flatnonzero(np.isin(variable.codes, shown))
-            ordered = [level, *(other for other in others if other != level)]
-            columns = (variable.codes[rows, np.newaxis] == ordered).astype(np.float64)
-            effects.append(Effect(kinds.HAZARD_RATIO, about, several.of_rows(rows).hazard(columns, kinds.HAZARD_RATIO)))
-        else:
-            rows = np.flatnonzero((variable.codes == level) | (variable.codes == reference))
-            size = several.of_rows(rows).against(variable.codes[rows] == level, case)
-            kind = kinds.MEAN_DIFFERENCE if case is None else kinds.ODDS_RATIO
-            effects.append(Effect(kind, about, size))
+        about = f"{variable.levels[level]} against {variable.levels[reference]}{target.about_case(case)}"
+        kind, size = target.between(variable.codes, level, [reference, *others], case, several)
+        effects.append(Effect(kind, about, size))
     best = int(np.argmax([_clearness(each) for each in effects]))
     level, case = pairs[best]
     of_case = [each for each, (_, other) in zip(effects, pairs, strict=True) if other == case]
     is_lower = effects[best].size.value < kinds.NO_EFFECT[effects[best].kind]
     if all(each.size.high < kinds.NO_EFFECT[each.kind] for each in of_case) or (is_lower and len(others) == 1):
         level, is_lower = reference, False  # all the others are lower
-    name = variable.levels[level]
-    if case is not None:
-        label = words.class_in_words(target.labels[case], target.name)
-        said = words.class_if(label, variable.name, name, is_lower=is_lower)
-    elif target.numbers is not None:
-        said = words.number_if(target.name, variable.name, name, is_lower=is_lower)
-    else:
-        said = words.risk_if(variable.name, name, is_lower=is_lower)
-    more: list[Effect] = []
-    if len(variable.levels) == 2 and target.numbers is not None:
-        more = [Effect(kinds.RHO, "", sizes.rho(variable.codes.astype(np.float64)))]
-    elif len(variable.levels) == 2 and len(target.labels) == 2:
-        more = _areas(sizes.auc(variable.codes.astype(np.float64), 1))
-    return _trend(said, [effects[best], *effects[:best], *effects[best + 1 :], *more])
+    said = target.higher_if(variable.name, variable.levels[level], case, is_lower=is_lower)
+    more = target.of_two_levels(variable.codes, sizes) if len(variable.levels) == 2 else []
+    return _trend(said, [*_first(effects, best), *more])
 
 
 def without_direction(variable: Values, target: Target, found: MeasuredVariable) -> MeasuredVariable:
@@ -297,10 +415,7 @@ def without_direction(variable: Values, target: Target, found: MeasuredVariable)
     if n_levels <= 2 or variable.is_ordered:
         return found._replace(direction=words.perhaps(found.direction))
     counts = np.bincount(variable.codes, minlength=n_levels)
-    scores, outcome = target.numbers, target.name
-    if target.codes is not None and len(target.labels) == 2:
-        scores = (target.codes == 1).astype(np.float64)
-        outcome = words.class_in_words(target.labels[1], target.name)
+    scores, outcome = target.as_means()
     if scores is None:
         return found._replace(direction=words.differs_between_levels(outcome, n_levels))
     means = np.bincount(variable.codes, scores, minlength=n_levels) / np.maximum(counts, 1)
@@ -330,21 +445,10 @@ def _clearness(effect: Effect) -> float:
     return -math.inf if math.isnan(distance) else distance
 
 
-def _u_shaped(variable: Values, target: Target, sizes: _Sizes) -> MeasuredVariable:
+def _u_shaped(variable: Values, target: Target, sizes: Sizes) -> MeasuredVariable:
     """Return the effect of the distance from the median."""
     distance = np.abs(_standard_scores(variable.values))
-    if target.codes is not None and len(target.labels) == 2:
-        size = sizes.auc(distance, 1)
-        said = words.extremes_with_class(size, words.class_in_words(target.labels[1], target.name))
-        found = _trend(said, [Effect(kinds.AUC, "", size), Effect(kinds.CLIFF, "", _cliff(size))])
-    elif target.codes is not None:
-        found = _of_several_classes(distance, target, sizes, words.extremes_with_class)
-    elif target.numbers is not None:
-        size = sizes.rho(distance)
-        found = _trend(words.extremes_with_number(size, target.name), [Effect(kinds.RHO, "", size)])
-    else:
-        size = sizes.hazard(distance / max(float(distance.std()), 1e-300), kinds.HAZARD_RATIO_PER_SD)
-        found = _trend(words.extremes_with_risk(size), [Effect(kinds.HAZARD_RATIO_PER_SD, "", size)])
+    found = target.extremes(distance, sizes)
     named = [
         each._replace(about="; ".join(filter(None, [each.about, "distance from the median"]))) for each in found.effects
     ]
@@ -353,14 +457,7 @@ def _u_shaped(variable: Values, target: Target, sizes: _Sizes) -> MeasuredVariab
 
 def _turns(values: FloatArray, target: Target) -> bool:
     """Say whether the outcome goes one way with the lower half of the values, and the other way with the upper half."""
-    if target.codes is not None:
-        distance = np.abs(values - np.median(values))
-        areas = [auc(distance, target.codes == case).value for case in range(len(target.labels))]
-        scores = (target.codes == int(np.argmax(np.abs(np.nan_to_num(areas, nan=0.5) - 0.5)))).astype(np.float64)
-    else:
-        numbers = target.numbers if target.numbers is not None else target.time
-        assert numbers is not None
-        scores = mid_ranks(numbers)
+    scores = target.in_order(values)
     middle = np.median(values)
     slopes = [
         float(np.cov(mid_ranks(values[half]), scores[half])[0, 1]) if half.sum() > 1 else 0.0
@@ -372,6 +469,11 @@ def _turns(values: FloatArray, target: Target) -> bool:
 def _trend(said: str, effects: list[Effect]) -> MeasuredVariable:
     main = effects[0]
     return MeasuredVariable(said, not main.size.includes(kinds.NO_EFFECT[main.kind]), effects)
+
+
+def _first(effects: list[Effect], place: int) -> list[Effect]:
+    """Put one effect before the others."""
+    return [effects[place], *effects[:place], *effects[place + 1 :]]
 
 
 def _areas(size: Estimate) -> list[Effect]:

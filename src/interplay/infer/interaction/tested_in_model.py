@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, in_unit
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.data.study.full_model import FullModel
-from interplay.data.study.outcomes.targets import ScoreTarget, Target
+from interplay.data.study.outcomes.targets import Target
 from interplay.infer.interaction.beside_test import TupleSamples, covariate_products, nested_models
 from interplay.infer.interaction.model_test import ModelTest, model_test
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
@@ -112,12 +112,9 @@ def with_model_tests(
         none = {"cell_effect": unknown, "cell_low": unknown, "cell_high": unknown}
         kind = model.outcome.words.kind
         return tested.of_other_kind(kind, **common, **robust, **none, estimate_alone=alone(tested))
-    assert isinstance(outcome, ScoreTarget)
-    values, unit = in_unit(outcome.values)
-    spread = float(values.std(ddof=1)) if np.isfinite(values).all() else np.nan
-    of_numbers = {"statistic": f, "method": tested.method, "estimate_sd": effect / unit / spread}
+    of_f = {"statistic": f, "method": tested.method, "estimate_sd": outcome.in_sd(effect)}
     df_residual = np.array([one.df_residual for one in found], dtype=np.int64)
-    return replace(tested, **common | robust | of_numbers, df_residual=df_residual)
+    return replace(tested, **common | robust | of_f, df_residual=df_residual)
 
 
 def with_product_tests(

@@ -62,18 +62,22 @@ def tile_searchers(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> 
     >>> tile_searchers(planes_to_come(levels, np.array([60, 40]), n_vars=4), tiles, 0.25)
     ['singles', 'direct']
     """
-    found = _core.tile_searchers(core_tiles(planes, tiles), planes.class_sizes, pseudocount, planes.of_numbers)
+    found = _core.tile_searchers(*_core_arguments(planes, tiles, pseudocount))
     return [SEARCHERS[number] for number in found.tolist()]
 
 
 def tile_costs(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> FloatArray:
     """Return about how many nanoseconds each tile takes a thread, (n_tiles,) float64: the same on every machine."""
-    return _core.tile_costs(core_tiles(planes, tiles), planes.class_sizes, pseudocount, planes.of_numbers)
+    return _core.tile_costs(*_core_arguments(planes, tiles, pseudocount))
 
 
 def tiles_too_large(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> tuple[bool, float]:
     """Say whether a tile would be searched faster with fewer variables per block, and the cost of the longest tile."""
-    return _core.tiles_too_large(core_tiles(planes, tiles), planes.class_sizes, pseudocount, planes.of_numbers)
+    return _core.tiles_too_large(*_core_arguments(planes, tiles, pseudocount))
+
+
+def _core_arguments(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> tuple[Any, ...]:
+    return core_tiles(planes, tiles), planes.class_sizes, pseudocount, planes.of_numbers
 
 
 def count_searched(searched_by: npt.NDArray[np.uint8], n_tuples: FloatArray) -> SearcherCounts:

@@ -378,8 +378,7 @@ def _class_cells(counts: TupleCounts, n_classes: int) -> Callable[[tuple[int, ..
 
 def _mean_cells(counts: TupleCounts) -> Callable[[tuple[int, ...]], str]:
     """Return a function from a cell to its mean and quartiles, shaded by how far the mean is from that of all."""
-    numbers = counts.numbers
-    assert numbers is not None
+    numbers = np.asarray(counts.numbers)
     sizes, means = counts.counts[..., 0], numbers[..., 5]
     overall = float(np.nansum(sizes * means) / max(int(sizes.sum()), 1))
     furthest = float(np.nanmax(np.abs(means - overall), initial=0.0)) or 1.0

@@ -256,16 +256,14 @@ def _cells(result: Interactions, row: int) -> list[tuple[tuple[int, ...], int, s
 
 
 def _outcome(result: Interactions, counts: TupleCounts, cell: tuple[int, ...]) -> tuple[str, str]:
-    if counts.numbers is not None:
-        mean = float(counts.numbers[cell][5])
-        return f"{result.words.cell} {number_text(mean)}", _number(float(f"{mean:.12g}"))
-    in_cell = counts.counts[cell]
-    labels = result.outcome.labels
-    if len(labels) == 2:
-        share = float(in_cell[1] / in_cell.sum())
-        return f"{labels[1]} {share:.0%}", repr(round(share, 6))
-    most = int(in_cell.argmax())
-    return f"{labels[most]} {in_cell[most] / in_cell.sum():.0%}", _text(labels[most])
+    in_cell, labels = counts.counts[cell], result.outcome.labels
+    if len(labels) > 2:
+        most = int(in_cell.argmax())
+        return f"{labels[most]} {in_cell[most] / in_cell.sum():.0%}", _text(labels[most])
+    figure = float(np.asarray(counts.figure)[cell])
+    if labels:
+        return f"{labels[1]} {figure:.0%}", repr(round(figure, 6))
+    return f"{result.words.cell} {number_text(figure)}", _number(float(f"{figure:.12g}"))
 
 
 def _in_words(result: Interactions, row: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -19,7 +20,7 @@ from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome
 from interplay.data.study.outcomes.ordered import OrderedClasses, scored_again
-from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget
+from interplay.data.study.outcomes.targets import ClassTarget
 from interplay.data.study.outcomes.times import Survival, split_survival
 from interplay.data.study.study import Study, make_study
 from interplay.infer.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals, cell_log_odds
@@ -67,8 +68,9 @@ def new_samples(
 
     Warns where the first samples had covariates or an offset and these have none.
     """
-    pair = split_survival(y) if "survival" in found_in else None
-    if "survival" in found_in and pair is None:
+    has_times = "survival" in found_in
+    pair = split_survival(y) if has_times else None
+    if has_times and pair is None:
         raise ValueError("y must be (time, event), as the outcome of the first samples is")
     if entry is not None and pair is None:
         raise ValueError("entry is for times: the outcome of the first samples is none, leave entry out")
@@ -102,7 +104,7 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
         tested = replicated_beside_smooth(first, tested.adjusted(adjust), study, number_of, adjust)
     order = np.lexsort((np.arange(n), tested.log_p))
     sizes = outcome.sizes.tolist()[: len(outcome.labels)]
-    of_numbers = {"outcome": outcome.about()} if outcome.about() else {}
+    about = {"outcome": outcome.about()} if outcome.about() else {}
     return replace(
         first,
         tested=tested.chosen(order),
@@ -119,7 +121,7 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
             "n_samples": table.n_samples,
             "samples_left_out": table.samples_left_out,
             "n_vars": table.n_vars,
-            **of_numbers,
+            **about,
             **study.model_record(),
             "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
             "seconds": round(time.perf_counter() - started, 3),
@@ -180,15 +182,8 @@ def _test_all(
         samples = cut_samples(cuts, codes, strata, has_dosages=has_dosages)
         if model is not None:
             by_model.append(tuple_in_model(model, outcome, samples, np.array([n_levels(v) for v in members])))
-        of_cells: TupleCounts | None
-        if isinstance(outcome, ScoreTarget):
-            tested_numbers, of_cells = replicated_numbers(first, row, codes, levels, names, outcome, strata)
-            parts.append(tested_numbers)
-        else:
-            counts = _counted(codes, levels, outcome, strata)
-            parts.append(_tested_table(first, row, counts, strata))
-            pooled = counts if strata is None else counts.sum(axis=0)
-            of_cells = TupleCounts(np.array(members), 0, d, names, pooled) if pooled.size <= MAX_NUMBERS else None
+        tested, of_cells = _OF_CELLS[outcome.words_of_cells.kind](first, row, codes, levels, names, outcome, strata)
+        parts.append(tested)
         kept.append(of_cells)
         if study.outcome.words.has_curves and of_cells is not None:
             curves[row] = tuple_curves(cast("Survival", study.outcome), samples.known, samples.levels, of_cells)
@@ -199,18 +194,36 @@ def _test_all(
     return with_model_tests(tests, by_model, model, outcome, alone), kept, curves
 
 
-def _tested_table(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> TupleTests:
-    """Test the tuple in a row of `first` by the counts of new samples."""
+def _replicated_counts(
+    first: Interactions,
+    row: int,
+    codes: list[IntArray],
+    levels: list[int],
+    level_names: list[list[str]],
+    outcome: ClassTarget,
+    strata: Strata | None,
+) -> tuple[TupleTests, TupleCounts | None]:
+    """Test the tuple in a row of `first` by the counts of new samples; arguments as in `replicated_numbers`."""
+    counts = _counted(codes, levels, outcome, strata)
+    members, d = first.tested.tuples[row : row + 1], first.tested.discretization[row : row + 1]
     tested = tested_tables(
         counts[np.newaxis],
-        first.tested.tuples[row : row + 1],
+        members,
         bootstrap_below=first.settings["level"],
         seed=first.settings["random_state"],
         strata=strata is not None,
         n_threads=1,
     )
-    discretization = first.tested.discretization[row : row + 1]
-    return replace(tested, discretization=discretization, **_at_first_cell(first, row, counts, strata))
+    pooled = counts if strata is None else counts.sum(axis=0)
+    of_cells = TupleCounts(members[0], 0, int(d[0]), level_names, pooled) if pooled.size <= MAX_NUMBERS else None
+    return replace(tested, discretization=d, **_at_first_cell(first, row, counts, strata)), of_cells
+
+
+#: The tests of one tuple in new samples, by the kind of its cells.
+_OF_CELLS: dict[str, Callable[..., tuple[TupleTests, TupleCounts | None]]] = {
+    "classes": _replicated_counts,
+    "numbers": replicated_numbers,
+}
 
 
 def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> dict[str, Any]:

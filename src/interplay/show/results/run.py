@@ -14,6 +14,7 @@ from interplay.base.checks import check_choice, check_int, needing
 from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.files.types import Check
+from interplay.infer.arms import WEIGHTS, Weights
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.null_fit import NullFit
 from interplay.infer.verdicts import verdicts_of
@@ -48,6 +49,11 @@ class RunGains:
         return len(self.gains.gain_by_group) == self.gains.n_vars + len(self.contrast_sources) and (
             len(self.class_sizes) == max(len(self.class_labels), 1)
         )
+
+    @property
+    def weights(self) -> Weights:
+        """Weights of the tests that several dimensions are combined by."""
+        return WEIGHTS[self.of_numbers]
 
     @property
     def n_classes(self) -> int:

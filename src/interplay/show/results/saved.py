@@ -129,7 +129,7 @@ def _is_test_of(test: ArmPValues, n_comparisons: int) -> bool:
 
 
 def _has_classes(counts: TupleCounts, n_classes: int) -> bool:
-    return counts.counts.shape[-1:] == (n_classes or 1,) and (counts.numbers is None) == (n_classes > 0)
+    return counts.counts.shape[-1:] == (n_classes or 1,)
 
 
 def _are_places(result: Interactions, n_classes: int) -> bool:

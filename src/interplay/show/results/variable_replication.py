@@ -15,13 +15,12 @@ from interplay.data.codes.cuts import OutcomeCuts, VariableCuts, number_text
 from interplay.data.codes.rank_scores import mid_rank_scores, normal_scores
 from interplay.data.models.linear import cell_columns
 from interplay.data.study.design import in_order
-from interplay.data.study.outcomes import targets
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.ordered import scored_again
 from interplay.data.study.outcomes.times import Survival
 from interplay.data.study.study import Study
 from interplay.infer.arms import arm_names, arm_of_tuples, found_in_words
-from interplay.infer.claims import Claims
+from interplay.infer.claims import Claims, ClassClaims, claims_of
 from interplay.infer.effects.estimate import (
     DIFFERENCE_IN_CELL,
     DIFFERENCE_TOGETHER,
@@ -32,7 +31,7 @@ from interplay.infer.effects.estimate import (
     Estimate,
     correlation_given,
 )
-from interplay.infer.effects.measured import Target, Values, measure
+from interplay.infer.effects.measured import Values, make_target, measure
 from interplay.infer.given_test import choose_strong
 from interplay.infer.interaction.tuple_tests import LISTED_METHODS
 from interplay.infer.p_values import adjust
@@ -200,10 +199,7 @@ class _New:
             known = study.model_record()
             what = next((name for name in _KNOWN if name in known), study.outcome.words.kind)
             raise ValueError(f"groups do not go with {what} in a replication: leave one of them out")
-        outcome = study.compared
-        if isinstance(outcome, targets.ScoreTarget):
-            return Claims(scores=outcome.scores, **beside)
-        return Claims(codes=outcome.codes, n_classes=outcome.n_classes, **beside)
+        return claims_of(study.compared, **beside)
 
     @cached_property
     def _made(self) -> Study:
@@ -228,11 +224,11 @@ class _New:
         """Return the samples of the comparison of a run, with their classes, and their numbers."""
         everything = np.arange(self.study.n_samples)
         run = self.selection.runs[number]
-        if len(self.selection.comparisons) == 1 or self._all.codes is None:
+        if len(self.selection.comparisons) == 1:
             return self._all, everything
         labels = list(self.selection.class_sizes)
         one, other = run.class_labels
-        codes = self._all.codes
+        codes = self._made.classes.codes
         rows = everything if one == "rest" else np.flatnonzero(np.isin(codes, [labels.index(one), labels.index(other)]))
         if len(np.unique(codes[rows] == labels.index(other))) < 2:
             raise ValueError(f"y lacks one of the classes of the comparison {shown(run.decision)}")
@@ -245,7 +241,7 @@ class _New:
         if model is not None:
             model = replace(model.of_samples(rows), outcome=DecisionClasses(pair, [one, other]))
         return (
-            Claims(
+            ClassClaims(
                 codes=pair,
                 n_classes=2,
                 strata=of_rows(self._all.strata),
@@ -336,17 +332,14 @@ class _New:
             others = [self._scores(u, rows)[0] for u in self._strong.tolist() if u != v]
             if not self.study.outcome.is_target:
                 return Estimate()
-            target = samples.scores if samples.codes is None else (samples.codes == 1).astype(np.float64)
-            assert target is not None
-            return correlation_given(
-                self._scores(v, rows)[0], np.array(others).reshape(-1, len(rows)), target, samples.strata
-            )
+            others_given, compared = np.array(others).reshape(-1, len(rows)), samples.as_number
+            return correlation_given(self._scores(v, rows)[0], others_given, compared, samples.strata)
         run = self.selection.runs[found_test(self.selection, v).run]
         column = self.study.table.column(self.number_of[self.selection.names[v]])
         values = column.read()[rows].astype(np.float64)
         seen = np.flatnonzero(values == values)
-        known = self._made.outcome.of_samples(rows[seen]).measured() | {"labels": tuple(run.class_labels)}
-        target = Target(**(known if samples.codes is None else known | {"codes": samples.codes[seen]}))
+        measured = self._made.outcome.of_samples(rows[seen]).measured()
+        target = make_target(**samples.measured(seen, measured, tuple(run.class_labels)))
         levels: list[str] = []
         used, codes = np.unique(values[seen], return_inverse=True)
         strata = samples.strata

@@ -3,6 +3,7 @@
 ::
 
     targets.py           ClassTarget, ScoreTarget: what engines know of an outcome
+    search_scores.py     scores               → SearchScores: integers to be summed, places of the samples
     outcome.py           what an outcome of any kind can do: its models
     classes.py           y                    → DecisionClasses  (n_samples,): labels as they are, numbers cut by rank
     numbers.py           y                    → NumberOutcome    (n_samples,): numbers, not cut, and their scores

@@ -17,6 +17,7 @@ from interplay.base.checks import shown, warn
 from interplay.base.ranks import normal_scores
 from interplay.base.tails import chi2_tail
 from interplay.data.study.design import Strata
+from interplay.data.study.outcomes.search_scores import SearchScores, search_scores
 from interplay.data.study.outcomes.words import CLASSES, NUMBERS, Words
 
 #: Cells of fewer samples are left out of the hypothesis; the spread within them still counts. Measured on pairs of
@@ -44,6 +45,8 @@ class ClassTarget:
     words: ClassVar[Words] = CLASSES
     #: The words of tests of its cells without a model.
     words_of_cells: ClassVar[Words] = CLASSES
+    #: Excess kurtosis of the scores: classes have none.
+    excess: ClassVar[float] = 0.0
 
     @property
     def n_classes(self) -> int:
@@ -70,6 +73,11 @@ class ClassTarget:
         return self.codes
 
     @property
+    def integers(self) -> None:
+        """The integers that searches sum: of classes, samples are counted."""
+        return None
+
+    @property
     def content(self) -> bytes:
         """The bytes that tell one target from others."""
         return self.codes.tobytes()
@@ -87,6 +95,10 @@ class ClassTarget:
     def class_codes(self) -> IntArray:
         """Class of each sample, (n_samples,)."""
         return self.codes
+
+    def in_sd(self, difference: FloatArray) -> FloatArray:
+        """Return a difference in standard deviations: classes have none."""
+        return np.full(len(difference), np.nan)
 
     def indicator(self) -> FloatArray:
         """Return the target as one number per sample: of two classes, which is the second."""
@@ -188,6 +200,11 @@ class ScoreTarget:
         return self.scores
 
     @property
+    def integers(self) -> SearchScores:
+        """The integers that searches sum, and the places of the samples in bit planes."""
+        return search_scores(self)
+
+    @property
     def content(self) -> bytes:
         """The bytes that tell one target from others; scores may be of ranks or of residuals."""
         return self.values.tobytes() + self.scores.tobytes()
@@ -209,6 +226,12 @@ class ScoreTarget:
     def class_codes(self) -> IntArray:
         """All samples are of one class, (n_samples,)."""
         return np.zeros(len(self.values), dtype=np.int64)
+
+    def in_sd(self, difference: FloatArray) -> FloatArray:
+        """Return a difference of values in standard deviations of these; NaN where values are infinite."""
+        values, unit = in_unit(self.values)
+        spread = float(values.std(ddof=1)) if np.isfinite(values).all() else np.nan
+        return np.asarray(difference / unit / spread)
 
     def indicator(self) -> FloatArray:
         """Return the target as one number per sample."""
@@ -249,6 +272,12 @@ class ScoreTarget:
         df = len(sizes_there) - 1, len(codes) - len(sizes_there)
         within = float(centred @ centred) - between
         return float(fdtrc(*df, between / df[0] / (within / df[1]))) if within > 0 else 0.0
+
+    @cached_property
+    def excess(self) -> float:
+        """Excess kurtosis of the scores: normal scores of a number without ties have none."""
+        left = self.scores - self.scores.mean()
+        return float((left**4).mean() / max(float((left**2).mean()) ** 2, 1e-300) - 3)
 
     def check_strata(self, strata: Strata, what: str = "y") -> None:
         """Refuse strata that determine a number outcome; warn of single strata that do."""

@@ -8,12 +8,15 @@ always share an integer. A sum over some samples then is a popcount of bytes, we
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, WordArray
-from interplay.data.study.outcomes.targets import ScoreTarget
+
+if TYPE_CHECKING:
+    from interplay.data.study.outcomes.targets import ScoreTarget
 
 #: Neighbours that share an integer: the largest number of samples, and the largest difference of their scores.
 _SHARED = 8
