@@ -148,7 +148,12 @@ class Provenance(_Entries):
 
     def words(self, class_sizes: Mapping[str, int]) -> Words:
         """Return the words of an outcome that is compared by classes, if there are any, else of its kind."""
-        return CLASSES if class_sizes else WORDS[self.outcome.kind] if self.survival is None else TIMES
+        return CLASSES if class_sizes else TIMES if self.has_times else WORDS[self.outcome.kind]
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the outcome was given as times of events, be it that their residuals were cut into classes."""
+        return self.survival is not None
 
     def is_consistent(self) -> bool:
         """Say whether the version is there, and missing values became what summaries know."""

@@ -68,7 +68,7 @@ def new_samples(
 
     Warns where the first samples had covariates or an offset and these have none.
     """
-    has_times = "survival" in found_in
+    has_times = Provenance.of(found_in).has_times
     pair = split_survival(y) if has_times else None
     if has_times and pair is None:
         raise ValueError("y must be (time, event), as the outcome of the first samples is")

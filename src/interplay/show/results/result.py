@@ -61,7 +61,7 @@ class Result:
     @property
     def has_times(self) -> bool:
         """Whether the outcome was given as times of events, be it that their residuals were cut into classes."""
-        return self.record.survival is not None
+        return self.record.has_times
 
     def names_of(self, members: IntArray) -> tuple[str, ...]:
         """Return the names of variables by their numbers; −1 stands for none."""
