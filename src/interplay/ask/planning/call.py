@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay.ask.interaction.coding import CODING_CHOICES
+from interplay.base.arguments import taken_by
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import check_choice, check_int, check_numbers, check_real, shown
 from interplay.data.study.outcomes.numbers import SCALE_CHOICES
@@ -129,23 +130,8 @@ def power(
     >>> interplay.power(n_samples=None, h2=0.01, maf=(0.3, 0.2), r2_tag=0.9, coding="dosage", n_tests=10**6)
     4881
     """
-    design = make_design(
-        dimensions=dimensions,
-        n_vars=n_vars,
-        effect=effect,
-        h2=h2,
-        r2_tag=r2_tag,
-        outcome=outcome,
-        levels=levels,
-        shares=shares,
-        maf=maf,
-        class_shares=class_shares,
-        event_share=event_share,
-        scale=scale,
-        coding=coding,
-        level=level,
-        n_tests=n_tests,
-    )
+    arguments = dict(locals())
+    design = make_design(**taken_by(make_design, arguments))
     if n_samples is None:
         return _needed(design, power)
     if power is not None:

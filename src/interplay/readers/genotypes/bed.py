@@ -20,7 +20,7 @@ from interplay.readers.genotypes.genotype_file import (
     read_packed,
     unpacked,
 )
-from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
+from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table, reader_arguments
 from interplay.readers.genotypes.people import People, phenotype_values, sexes
 
 _BIM_COLUMNS = ["chromosome", "variable", "morgans", "position", "allele_1", "allele_2"]
@@ -124,6 +124,7 @@ def read_bed(
     >>> sorted(interplay.select(study, "phenotype", dimensions=2, random_state=0).relevant)
     ['sid11', 'sid21']
     """
+    arguments = dict(locals())
     with needing("bed-reader", "genetics", "reading .bed files needs"):
         from bed_reader import open_bed
     file = check_file("path", path)
@@ -131,17 +132,7 @@ def read_bed(
         check_file("path", file.with_suffix(ending))
     with reading(path, "a .bed file that can be read", (ValueError, OSError)):
         opened = BedFile(path, open_bed(file, skip_format_check=True))
-    return genotype_table(
-        opened,
-        samples=samples,
-        variants=variants,
-        region=region,
-        min_maf=min_maf,
-        max_missing=max_missing,
-        multiallelic="error",
-        sex_chromosomes=sex_chromosomes,
-        **filters,
-    )
+    return genotype_table(opened, **reader_arguments(arguments))
 
 
 def read_positions(path: str | os.PathLike[str]) -> Any:

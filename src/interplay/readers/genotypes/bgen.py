@@ -26,7 +26,7 @@ from interplay.readers.genotypes.genotype_file import (
     hard_calls,
     only,
 )
-from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
+from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table, reader_arguments
 from interplay.readers.genotypes.people import People, matched_people, read_people
 
 if TYPE_CHECKING:
@@ -172,20 +172,10 @@ def read_bgen(
     >>> study.names, study.sample_names.tolist(), study.block(0, 1).tolist()
     (['rs1'], ['ann', 'bo', 'cy'], [[0.0, 1.0, nan]])
     """
+    arguments = dict(locals())
     file = check_file("path", path)
     threshold = check_threshold(hard_call_threshold)
-    return genotype_table(
-        BgenFile(file, threshold, sample_file),
-        samples=samples,
-        variants=variants,
-        region=region,
-        min_maf=min_maf,
-        max_missing=max_missing,
-        min_info=min_info,
-        multiallelic=multiallelic,
-        sex_chromosomes=sex_chromosomes,
-        **filters,
-    )
+    return genotype_table(BgenFile(file, threshold, sample_file), **reader_arguments(arguments))
 
 
 def _people(file: Path, reader: BgenReader, sample_file: str | os.PathLike[str] | None) -> People:

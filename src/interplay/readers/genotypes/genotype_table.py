@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,13 @@ def genotype_table(
     table = GenotypeTable(file, filtering.rows, filtering.kept, names)
     table.filters = filtering.counts
     return table
+
+
+def reader_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `genotype_table` out of those of a reader, ``dict(locals())`` at its beginning."""
+    names = READER_ARGUMENTS.keys() - {"hard_call_threshold"}  # which is for opening the file
+    given = {name: value for name, value in arguments.items() if name in names}
+    return {**given, **arguments["filters"]}
 
 
 def no_phenotype(path: Any, columns: list[str]) -> ValueError:

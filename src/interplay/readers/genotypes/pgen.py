@@ -22,7 +22,7 @@ from interplay.readers.genotypes.genotype_file import (
     dosage_r2,
     hard_calls,
 )
-from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table
+from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table, reader_arguments
 from interplay.readers.genotypes.people import People, beside, read_people, read_words
 
 _MAGIC = b"\x6c\x1b"
@@ -159,6 +159,7 @@ def read_pgen(
     >>> sorted(interplay.select(study, "phenotype", dimensions=2, random_state=0).relevant)
     ['rs10', 'rs20']
     """
+    arguments = dict(locals())
     with needing("Pgenlib", "genetics", "reading .pgen files needs"):
         import pgenlib
     file = check_file("path", path)
@@ -167,18 +168,7 @@ def read_pgen(
     of_variants = beside(path, VARIANT_ENDINGS)
     people, found = read_people(of_people), read_variants(of_variants)
     _check_counts(file, len(found), of_variants, len(people.ids), of_people)
-    return genotype_table(
-        PgenFile(path, pgenlib, found, people, threshold),
-        samples=samples,
-        variants=variants,
-        region=region,
-        min_maf=min_maf,
-        max_missing=max_missing,
-        min_info=min_info,
-        multiallelic=multiallelic,
-        sex_chromosomes=sex_chromosomes,
-        **filters,
-    )
+    return genotype_table(PgenFile(path, pgenlib, found, people, threshold), **reader_arguments(arguments))
 
 
 def _check_counts(file: Path, n_variants: int, of_variants: Path, n_people: int, of_people: Path) -> None:

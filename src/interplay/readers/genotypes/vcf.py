@@ -31,7 +31,13 @@ from interplay.readers.genotypes.genotype_file import (
     hard_calls,
     only,
 )
-from interplay.readers.genotypes.genotype_table import READER_ARGUMENTS, GenotypeTable, genotype_table, no_phenotype
+from interplay.readers.genotypes.genotype_table import (
+    READER_ARGUMENTS,
+    GenotypeTable,
+    genotype_table,
+    no_phenotype,
+    reader_arguments,
+)
 from interplay.readers.genotypes.people import People, matched_people, read_people
 
 #: The empty block at the end of every file of bgzip: without it, the file is cut short.
@@ -152,6 +158,7 @@ def read_vcf(
     >>> study.names, study.sample_names.tolist(), study.block(0, 1).tolist()
     (['rs1'], ['ann', 'bo', 'cy'], [[0.0, 1.0, nan]])
     """
+    arguments = dict(locals())
     file = check_file("path", path)
     if isinstance(samples, str) and samples == "phenotyped" and sample_file is None:
         raise no_phenotype(path, [])
@@ -159,18 +166,7 @@ def read_vcf(
     opened = VcfFile(file, None if region is None else regions_of(region), threshold, min_info is not None)
     if sample_file is not None:
         opened.people = matched_people(opened.people.ids, read_people(sample_file), path, sample_file)
-    return genotype_table(
-        opened,
-        samples=samples,
-        variants=variants,
-        region=region,
-        min_maf=min_maf,
-        max_missing=max_missing,
-        min_info=min_info,
-        multiallelic=multiallelic,
-        sex_chromosomes=sex_chromosomes,
-        **filters,
-    )
+    return genotype_table(opened, **reader_arguments(arguments))
 
 
 @contextmanager

@@ -478,21 +478,9 @@ class Interactions(Result):
         >>> found.tagging(X, y)[["members", "verdict", "by"]].values.tolist()
         [[('x0', 'x1'), 'explained', ('x2',)]]
         """
-        again = self.with_tagging(
-            X,
-            y,
-            window=window,
-            positions=positions,
-            dense=dense,
-            covariates=covariates,
-            strata=strata,
-            offset=offset,
-            entry=entry,
-            r2=r2,
-            max_neighbours=max_neighbours,
-            complete=complete,
-            n_jobs=n_jobs,
-        )
+        arguments = dict(locals())
+        del arguments["self"]
+        again = self.with_tagging(**arguments)
         assert again.tagged is not None
         return again.tagged.table(self)
 
@@ -522,26 +510,12 @@ class Interactions(Result):
         X, y, window, positions, dense, covariates, strata, offset, entry, r2, max_neighbours, complete, n_jobs
             As in `tagging`.
         """
+        arguments = {**locals(), "r2": check_r2(r2, FLOOR)}
+        del arguments["self"]
         from interplay.show.results.tagging import tag
 
         found = replace(self, tagged=None)
-        tagged = tag(
-            found,
-            X,
-            y,
-            window=window,
-            positions=positions,
-            dense=dense,
-            covariates=covariates,
-            strata=strata,
-            offset=offset,
-            entry=entry,
-            r2=check_r2(r2, FLOOR),
-            max_neighbours=max_neighbours,
-            complete=complete,
-            n_jobs=n_jobs,
-        )
-        return replace(found, tagged=tagged)
+        return replace(found, tagged=tag(found, **arguments))
 
     def graph(self, *, only_significant: bool = True, only_leads: bool = False) -> nx.Graph:
         """Return the tuples as a networkx graph: an edge between every two members of a tuple.

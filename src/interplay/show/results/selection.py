@@ -518,18 +518,9 @@ class Selection(Result):
         """
         from interplay.show.results.variable_replication import replicate_variables
 
-        return replicate_variables(
-            self,
-            X,
-            y,
-            strata=strata,
-            groups=groups,
-            covariates=covariates,
-            offset=offset,
-            entry=entry,
-            p_adjust=p_adjust,
-            tuples=partial(self._replicated_tuples, p_adjust=p_adjust, dimensions=dimensions, run=run),
-        )
+        beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset, "entry": entry}
+        tuples = partial(self._replicated_tuples, p_adjust=p_adjust, dimensions=dimensions, run=run)
+        return replicate_variables(self, X, y, **beside, p_adjust=p_adjust, tuples=tuples)
 
     def _replicated_tuples(
         self, study: Study, *, p_adjust: str | None, dimensions: int | None, run: Any
