@@ -1,7 +1,6 @@
 """The comparison of the default call with every other method: its counting, and the page that is written from it."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,8 +8,6 @@ import pytest
 
 import one_call_power as study
 from power.problems import Table
-
-REPOSITORY = Path(__file__).parents[2]
 
 
 def rows(method, found, false):

@@ -2,12 +2,11 @@
 
 Engines against plain loops, tile sizes and the order of samples, variables and classes at the level of codes are in
 test_engines_agree.py, the algebra of merging one tuple at a time in test_max_gains.py. Here it is whole calls, from the
-table to the gains.
+table to the gains; threads, instruction sets, shards, checkpoints and strata are those of fuzz/differential.py.
 """
 
 import os
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from unittest import mock
 
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 import interplay
 from hostile.case import assert_same
 from interplay.ask.selection.part import Part
-from interplay.search.engines.cpu import CpuEngine, simd_levels
+from interplay.search.engines.cpu import simd_levels
 
 
 @st.composite
@@ -120,28 +119,6 @@ class TestInvariances:
 
 
 class TestWaysOfRunning:
-    @given(
-        st.one_of(problems(), tied_problems()),
-        st.sampled_from(simd_levels()),
-        st.sampled_from([1, 2, 5]),
-        st.booleans(),
-        st.booleans(),
-    )
-    @settings(max_examples=25, deadline=None)
-    def test_same_bits_with_strata_and_contrast(self, problem, simd_level, n_jobs, direct_only, with_strata):
-        """Instruction set, threads, bound or none, checkpoint: nothing changes."""
-        strata = two_strata(problem["y"]) if with_strata else None
-        columns, sources = interplay.contrast_variables(problem["X"], 4, strata=strata)
-        more = {"strata": strata, "contrast": columns, "contrast_sources": sources}
-        plain = gains_of(problem, **more, engine=CpuEngine(simd_level="serial", direct_only=True))
-        engine = CpuEngine(n_threads=n_jobs, simd_level=simd_level, direct_only=direct_only)
-        assert_same(gains_of(problem, **more, engine=engine), plain)
-        assert_same(gains_of(problem, **more, n_jobs=n_jobs), plain)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "kept"
-            for _ in range(2):  # searched, then read
-                assert_same(gains_of(problem, **more, checkpoint=interplay.Checkpoint(file, seconds=0)), plain)
-
     @given(problems(), st.sampled_from(simd_levels()))
     @settings(max_examples=8, deadline=None)
     def test_the_environment_chooses_the_same(self, problem, simd_level):
@@ -163,21 +140,6 @@ class TestWaysOfRunning:
             a, b = parts[i : i + 2]
             parts[i : i + 2] = [a.merge(b) if random.random() < 0.5 else b.merge(a)]
         assert_same(parts[0], whole)
-
-    @given(problems(), st.integers(1, 9), st.randoms(use_true_random=False))
-    @settings(max_examples=8, deadline=None)
-    def test_shards_in_any_order_make_up_the_whole(self, problem, n_shards, random):
-        given_ = problem["settings"] | {"n_contrast": 30}
-        parts = [
-            interplay.search_shard(problem["X"], problem["y"], shard=(i + 1, n_shards), **given_)
-            for i in range(n_shards)
-        ]
-        random.shuffle(parts)
-        whole = interplay.select(problem["X"], problem["y"], **given_)
-        merged = interplay.merge_parts(parts, X=problem["X"])
-        assert np.array_equal(merged.log_p, whole.log_p)
-        assert_same(merged.gains, whole.gains)
-        assert merged.relevant == whole.relevant
 
 
 class TestKeeping:
@@ -207,25 +169,6 @@ class TestKeeping:
             again = Part.load(Path(folder) / "saved")
         assert_same(again, part)
         assert again.provenance == part.provenance
-
-    @given(st.one_of(problems(), tied_problems()), st.integers(1, 6))
-    @settings(max_examples=15, deadline=None)
-    def test_a_checkpoint_goes_on_where_it_was(self, problem, at):
-        """Stopped anywhere, read again, finished: the bits of a search in one go."""
-
-        class Stops(CpuEngine):
-            def search(self, *args, **options):
-                calls.append(1)
-                if len(calls) == at:
-                    raise KeyboardInterrupt
-                super().search(*args, **options)
-
-        calls: list[int] = []
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "kept"
-            with suppress(KeyboardInterrupt):
-                gains_of(problem, engine=Stops(), checkpoint=interplay.Checkpoint(file, seconds=0))
-            assert_same(gains_of(problem, checkpoint=file), gains_of(problem))
 
 
 class TestOneMoreDimension:

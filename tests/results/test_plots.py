@@ -18,12 +18,6 @@ from interplay.show.plots.pairs import group_spans, order_by_likeness, order_in_
 from interplay.show.plots.why import lay_out, share_around
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def xor():
     """x4 and x17 together decide; x5 is nearly x4, and x6 its opposite."""

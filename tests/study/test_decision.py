@@ -8,11 +8,6 @@ import reference
 from interplay.data.study.outcomes.classes import decision_classes
 
 
-def classes_of(y, **options):
-    found = decision_classes(y, n_samples=len(y), **options)
-    return found.codes.tolist(), found.labels, found.kind
-
-
 @pytest.mark.parametrize(
     ("y", "codes", "labels"),
     [
