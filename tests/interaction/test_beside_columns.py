@@ -1,9 +1,5 @@
 """Tuples of stand-ins for causes in the table are explained by these, for every kind of outcome and of column."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,12 +8,12 @@ import interplay
 from interplay.data.models.linear import bent_columns, spline_columns
 
 
-def _correlated(seed: int, n: int = 1500, p: int = 8, r: float = 0.75) -> tuple[np.random.Generator, np.ndarray]:
+def _correlated(seed, n=1500, p=8, r=0.75):
     rng = np.random.default_rng(seed)
     return rng, np.sqrt(r) * rng.normal(size=(n, 1)) + np.sqrt(1 - r) * rng.normal(size=(n, p))
 
 
-def _outcome(kind: str, rng: np.random.Generator, score: np.ndarray) -> Any:
+def _outcome(kind, rng, score):
     if kind == "classes":
         return (score + rng.logistic(size=len(score)) > np.median(score)).astype(int)
     if kind == "times":
@@ -25,7 +21,7 @@ def _outcome(kind: str, rng: np.random.Generator, score: np.ndarray) -> Any:
     return score + rng.normal(size=len(score))
 
 
-def _table(kind: str) -> tuple[np.ndarray, Any]:
+def _table(kind):
     """Column 0 is a cause with a U-shape; others are two values of correlated numbers."""
     rng, z = _correlated(3)
     X = np.where(np.arange(z.shape[1]) == 0, z, z > 0.3)
@@ -33,7 +29,7 @@ def _table(kind: str) -> tuple[np.ndarray, Any]:
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes", "times"])
-def test_stand_ins_are_explained_and_stay_listed(kind: str) -> None:
+def test_stand_ins_are_explained_and_stay_listed(kind):
     X, y = _table(kind)
     found = interplay.interactions(X, y)
     assert found.is_explained.any()
@@ -47,7 +43,7 @@ def test_stand_ins_are_explained_and_stay_listed(kind: str) -> None:
     assert len(interplay.interactions(X[:, 1:], y).significant) > 0
 
 
-def test_labels_explain_too() -> None:
+def test_labels_explain_too():
     rng, z = _correlated(3)
     codes = np.digitize(z[:, 0], [-1, 0, 1])
     y = np.array([1.5, 0, 0.5, 2.5])[codes] + rng.normal(size=len(z))
@@ -62,7 +58,7 @@ def test_labels_explain_too() -> None:
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes", "times"])
-def test_true_pairs_hold_beside_causes(kind: str) -> None:
+def test_true_pairs_hold_beside_causes(kind):
     rng, z = _correlated(4)
     z[:, 7] = rng.normal(size=len(z))
     X = z.copy()
@@ -73,7 +69,7 @@ def test_true_pairs_hold_beside_causes(kind: str) -> None:
     assert found.tested.p_beside[row] < 1e-4
 
 
-def test_p_beside_is_that_of_least_squares() -> None:
+def test_p_beside_is_that_of_least_squares():
     """F and HC3 of statsmodels, beside splines of the members and the columns of the cause."""
     sm = pytest.importorskip("statsmodels.api")
     X, y = _table("numbers")
@@ -86,7 +82,7 @@ def test_p_beside_is_that_of_least_squares() -> None:
     assert found.tested.p_beside[row] == pytest.approx(p, rel=1e-6)
 
 
-def test_parts_replication_and_files(tmp_path: Any) -> None:
+def test_parts_replication_and_files(tmp_path):
     X, y = _table("numbers")
     whole = interplay.interactions(X, y)
     merged = interplay.merge_interactions([interplay.interactions(X, y, shard=(i, 2)) for i in (1, 2)])
@@ -105,7 +101,7 @@ def test_parts_replication_and_files(tmp_path: Any) -> None:
     assert "explained by x0" in (tmp_path / "found.html").read_text()
 
 
-def test_bent_columns_are_an_orthogonal_basis_that_holds_the_splines() -> None:
+def test_bent_columns_are_an_orthogonal_basis_that_holds_the_splines():
     values = np.random.default_rng(0).exponential(size=700)
     columns = bent_columns(values, 700)
     assert np.allclose(columns.T @ columns / len(values), np.eye(columns.shape[1]))

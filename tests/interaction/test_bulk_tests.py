@@ -1,7 +1,5 @@
 """Populations, relatives: no pair is called an interaction; in tables without them, and with a true pair, it is."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from interplay.data.study.table import Table, as_table
 N, P = 800, 120
 
 
-def genotypes(rng, kind: str):
+def genotypes(rng, kind):
     """Return genotypes, the population or family of each person."""
     frequency = rng.uniform(0.1, 0.5, P)
     if kind == "populations":
@@ -26,14 +24,14 @@ def genotypes(rng, kind: str):
     return rng.binomial(2, frequency, (N, P)), np.zeros(N, dtype=int)
 
 
-def additive(rng, X) -> np.ndarray:
+def additive(rng, X):
     z = (X - X.mean(axis=0)) / X.std(axis=0)
     predictor = z @ rng.normal(size=P)
     return predictor / predictor.std() + rng.normal(size=N) + 0.8 * z[:, 0] * z[:, 1]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_populations_and_what_is_offered_for_them(seed: int, tmp_path) -> None:
+def test_populations_and_what_is_offered_for_them(seed, tmp_path):
     rng = np.random.default_rng(seed)
     X, population = genotypes(rng, "populations")
     y = additive(rng, X) + 3 * population
@@ -51,7 +49,7 @@ def test_populations_and_what_is_offered_for_them(seed: int, tmp_path) -> None:
         assert ("x0", "x1") in given.significant
 
 
-def test_correlated_chromosomes(monkeypatch) -> None:
+def test_correlated_chromosomes(monkeypatch):
     """Populations that differ too little to inflate the tests of pairs taken at random."""
     rng = np.random.default_rng(5)
     monkeypatch.setattr(Table, "positions", property(lambda table: [(str(v % 5), v) for v in range(table.n_vars)]))
@@ -65,7 +63,7 @@ def test_correlated_chromosomes(monkeypatch) -> None:
         assert (("x0", "x1") in found.significant) == (not words)
 
 
-def test_families_of_a_fam_file() -> None:
+def test_families_of_a_fam_file():
     rng = np.random.default_rng(2)
     X, family = genotypes(rng, "families")
     table = as_table(X)
@@ -78,7 +76,7 @@ def test_families_of_a_fam_file() -> None:
 
 
 @pytest.mark.parametrize("kind", ["number", "classes"])
-def test_a_polygenic_trait_is_no_structure(kind: str) -> None:
+def test_a_polygenic_trait_is_no_structure(kind):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         X, _ = genotypes(rng, "none")

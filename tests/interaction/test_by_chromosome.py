@@ -1,7 +1,5 @@
 """interactions(offset=read_loco(…)): every tuple is tested beside the prediction without its members' chromosomes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Cut numbers do not interact because they were cut: interactions(), selections, shards, new samples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """interactions(): which tuples are asked for, and what is refused."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

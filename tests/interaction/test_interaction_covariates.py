@@ -1,7 +1,5 @@
 """interactions(covariates=, offset=): p-values, effects and intervals are those of the full model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What interactions() found, tested again in new samples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """interactions(X, (time, event)): Cox models with the interaction and without, as statsmodels has them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

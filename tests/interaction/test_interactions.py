@@ -1,7 +1,5 @@
 """interactions(): against statsmodels, plain loops over all tuples, and what it must and must not find."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """interactions(): the same from all engines, numbers of threads, checkpoints and parts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

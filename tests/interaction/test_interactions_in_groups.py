@@ -1,7 +1,5 @@
 """interactions(groups=): samples of one group are alike, so that p-values come from permutations of whole groups."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import combinations
 

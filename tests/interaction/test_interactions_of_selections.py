@@ -1,7 +1,5 @@
 """Whether the tuples of a Selection are interactions: its verdicts, and the tests behind them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -85,7 +83,7 @@ def test_the_parts_of_a_selection_s_tuples_are_tested_too(tmp_path):
         selection.interactions(dimensions=4)
 
 
-def test_a_selection_over_several_dimensions_has_tests_of_each_size() -> None:
+def test_a_selection_over_several_dimensions_has_tests_of_each_size():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(600, 20))
     y = (X[:, 3] > 0) ^ (X[:, 11] > 0) ^ (rng.random(600) < 0.1)

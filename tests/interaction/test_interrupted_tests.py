@@ -1,7 +1,5 @@
 """Ctrl-C after the search for interactions, while tuples are tested and named, hands over the finished part."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -23,7 +21,7 @@ def stop(*_args, **_options):
         ("find.named_result", TupleTests),
     ],
 )
-def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, function, kind) -> None:
+def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, function, kind):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 8))
     y = (X[:, 1] > 0) ^ (X[:, 4] > 0)
@@ -41,7 +39,7 @@ def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, functio
     assert (again.tested.log_p == whole.tested.log_p).all()
 
 
-def test_products_that_are_interrupted_are_not_done(monkeypatch) -> None:
+def test_products_that_are_interrupted_are_not_done(monkeypatch):
     rng = np.random.default_rng(0)
     monkeypatch.setattr("interplay.ask.interaction.find.Products.tested", stop)
     with pytest.raises(SearchInterrupted, match=r"interrupted after 0\.0% of the search"):

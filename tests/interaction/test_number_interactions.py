@@ -1,7 +1,5 @@
 """`interactions` of an outcome of numbers: as plain loops, complete where it screens, the same in parts and files."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -23,11 +21,11 @@ from interplay.data.study.table import as_table
 from interplay.search.loop import Shard
 
 
-def genotypes(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+def genotypes(rng, n, p):
     return rng.binomial(2, rng.uniform(0.1, 0.5, size=p), size=(n, p)).astype(float)
 
 
-def problem(seed: int = 0, n: int = 500, p: int = 12) -> tuple[np.ndarray, np.ndarray]:
+def problem(seed=0, n=500, p=12):
     """Two variables that add up, and two that matter together only; the outcome is skewed."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
@@ -35,7 +33,7 @@ def problem(seed: int = 0, n: int = 500, p: int = 12) -> tuple[np.ndarray, np.nd
     return X, y
 
 
-def scores(y: np.ndarray, strata: np.ndarray | None = None) -> np.ndarray:
+def scores(y, strata=None):
     z = np.empty(len(y))
     for s in [slice(None)] if strata is None else [strata == s for s in np.unique(strata)]:
         z[s] = ndtri((rankdata(y[s]) - 0.5) / len(y[s]))
@@ -44,7 +42,7 @@ def scores(y: np.ndarray, strata: np.ndarray | None = None) -> np.ndarray:
 
 @pytest.mark.parametrize(("k", "p"), [(2, 8), (3, 6)])
 @pytest.mark.parametrize("has_strata", [False, True])
-def test_every_tuple_equals_plain_loops(k: int, p: int, has_strata: bool) -> None:
+def test_every_tuple_equals_plain_loops(k, p, has_strata):
     rng = np.random.default_rng(k)
     X, y = genotypes(rng, 200, p), rng.exponential(size=200)
     strata = rng.integers(0, 2, size=200) if has_strata else None
@@ -69,7 +67,7 @@ def test_every_tuple_equals_plain_loops(k: int, p: int, has_strata: bool) -> Non
 @pytest.mark.parametrize("scale", ["ranks", "values"])
 @pytest.mark.parametrize("n", [40, 120, 600])
 @pytest.mark.parametrize("options", [{}, {"divisions": 2}, {"discretizations": 3}, {"dimensions": 3}])
-def test_the_screen_loses_no_tuple(scale: str, n: int, options: dict) -> None:
+def test_the_screen_loses_no_tuple(scale, n, options):
     """Engines know the scores as integers of 8 bits; the list is that of the scores."""
     rng = np.random.default_rng(n)
     X, y = rng.normal(size=(n, 10)), rng.exponential(size=n)
@@ -82,7 +80,7 @@ def test_the_screen_loses_no_tuple(scale: str, n: int, options: dict) -> None:
         np.testing.assert_allclose(found.tested.log_p, expected.log_p, rtol=1e-9, atol=1e-12)
 
 
-def test_the_screen_asks_more_than_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_screen_asks_more_than_nothing(monkeypatch):
     """Of all pairs without an interaction, engines leave few to be tested."""
     seen = []
     kept = NumberSurvivors.kept
@@ -98,7 +96,7 @@ def test_the_screen_asks_more_than_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert sum(seen) < 100
 
 
-def test_strong_main_effects_do_not_hide_an_interaction() -> None:
+def test_strong_main_effects_do_not_hide_an_interaction():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(300, 20))
     y = 6 * (X[:, 0] > 0) + 1.2 * ((X[:, 0] > 0) & (X[:, 1] > 0)) + 0.7 * rng.normal(size=300)
@@ -107,7 +105,7 @@ def test_strong_main_effects_do_not_hide_an_interaction() -> None:
     assert len(found) == (everything.tested.p_value <= 1e-3).sum() > 0
 
 
-def test_the_smallest_are_those_of_the_whole_list() -> None:
+def test_the_smallest_are_those_of_the_whole_list():
     X, y = problem()
     everything = interplay.interactions(X, y, max_p=1.0)
     top = interplay.interactions(X, y, top=7)
@@ -116,7 +114,7 @@ def test_the_smallest_are_those_of_the_whole_list() -> None:
 
 @pytest.mark.filterwarnings("ignore:.*cells of fewer than")
 @pytest.mark.parametrize("options", [{}, {"dimensions": 3}, {"scale": "values"}, {"strata": np.arange(400) % 2}])
-def test_of_tuples_with_gaps_few_are_tested_sample_by_sample(monkeypatch: pytest.MonkeyPatch, options: dict) -> None:
+def test_of_tuples_with_gaps_few_are_tested_sample_by_sample(monkeypatch, options):
     """Engines take a missing value for a level, and list many; sums in cells leave few of these, and lose none."""
     rng = np.random.default_rng(5)
     X, y = genotypes(rng, 400, 24 if "dimensions" not in options else 12), rng.exponential(size=400) ** 2
@@ -143,7 +141,7 @@ def test_of_tuples_with_gaps_few_are_tested_sample_by_sample(monkeypatch: pytest
     assert 0 < sum(seen["tested"]) < sum(seen["listed"]) / 2
 
 
-def test_missing_values_are_left_out_of_tests() -> None:
+def test_missing_values_are_left_out_of_tests():
     rng = np.random.default_rng(3)
     X, y = genotypes(rng, 300, 8), rng.exponential(size=300)
     y += 3 * (X[:, 2] == 1) * (X[:, 5] == 1)
@@ -162,7 +160,7 @@ def test_missing_values_are_left_out_of_tests() -> None:
     assert everything.counts_of(0).counts.sum() == everything.tested.n_samples[0]
 
 
-def test_columns_of_the_table() -> None:
+def test_columns_of_the_table():
     X, y = problem()
     found = interplay.interactions(X, pd.Series(y, name="yield"), top=4)
     table = found.table
@@ -187,7 +185,7 @@ def test_columns_of_the_table() -> None:
     pd.testing.assert_frame_equal(again.table, table)
 
 
-def test_more_levels_name_the_cell_that_departs_most() -> None:
+def test_more_levels_name_the_cell_that_departs_most():
     rng = np.random.default_rng(4)
     X = rng.integers(0, 3, size=(400, 6))
     y = rng.normal(size=400) + 2.5 * ((X[:, 1] == 2) & (X[:, 4] == 0))
@@ -197,7 +195,7 @@ def test_more_levels_name_the_cell_that_departs_most() -> None:
     assert np.isnan(first["effect"])
 
 
-def test_a_multiplied_effect_is_one_of_values_only() -> None:
+def test_a_multiplied_effect_is_one_of_values_only():
     """Effects that multiply add up in logarithms, so that ranks show no interaction."""
     rng = np.random.default_rng(5)
     X = rng.integers(0, 2, size=(600, 6))
@@ -210,7 +208,7 @@ def test_a_multiplied_effect_is_one_of_values_only() -> None:
     assert "values only" in found.summary()
 
 
-def test_unequal_spread_is_told() -> None:
+def test_unequal_spread_is_told():
     """One rare cell with a large spread: F takes it as a difference of means where there is none, HC3 does not."""
     told = 0
     for seed in range(40):
@@ -225,14 +223,14 @@ def test_unequal_spread_is_told() -> None:
     assert told >= 10
 
 
-def test_additive_effects_of_numbers_are_no_interaction() -> None:
+def test_additive_effects_of_numbers_are_no_interaction():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(2000, 6))
     y = 2 * X[:, 0] + 2 * X[:, 1] + rng.normal(size=2000)
     assert interplay.interactions(X, y).significant == []
 
 
-def test_triples() -> None:
+def test_triples():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(600, 10))
     y = rng.normal(size=600) + 1.5 * ((X[:, 1] > 0) ^ (X[:, 4] > 0) ^ (X[:, 8] > 0))
@@ -240,7 +238,7 @@ def test_triples() -> None:
     assert interplay.interactions(X, y, dimensions=2).significant == []
 
 
-def test_shards_give_the_whole_list(tmp_path) -> None:
+def test_shards_give_the_whole_list(tmp_path):
     X, y = problem()
     for options in ({}, {"top": 5}, {"max_p": 0.1}, {"discretizations": 3, "top": 4}, {"coding": "dosage", "top": 3}):
         whole = interplay.interactions(X, y, **options)
@@ -252,7 +250,7 @@ def test_shards_give_the_whole_list(tmp_path) -> None:
         pd.testing.assert_frame_equal(merged.table, whole.table, check_exact=True)
 
 
-def test_results_of_files(tmp_path) -> None:
+def test_results_of_files(tmp_path):
     X, y = problem()
     for options in ({"top": 3}, {"divisions": 2, "top": 3}, {"holdout": 0.4}):
         found = interplay.interactions(X, y, **options)
@@ -267,7 +265,7 @@ def test_results_of_files(tmp_path) -> None:
         assert "tested by F" in page
 
 
-def test_new_samples() -> None:
+def test_new_samples():
     X, y = problem(n=1000)
     found = interplay.interactions(X[:500], y[:500])
     again = found.replicate(X[500:], y[500:])
@@ -283,7 +281,7 @@ def test_new_samples() -> None:
         found.replicate(X[500:], np.where(y[500:] > 1, "a", "b"))
 
 
-def test_held_out_samples() -> None:
+def test_held_out_samples():
     X, y = problem(n=900)
     found = interplay.interactions(X, y, holdout=0.3)
     assert found.significant == [("x4", "x7")]
@@ -291,7 +289,7 @@ def test_held_out_samples() -> None:
     assert found.provenance["outcome"]["quartiles"][2] == pytest.approx(np.median(y), rel=0.1)
 
 
-def test_groups() -> None:
+def test_groups():
     rng = np.random.default_rng(8)
     group = np.repeat(np.arange(80), 4)
     X = np.repeat(rng.normal(size=(80, 6)), 4, axis=0)
@@ -307,7 +305,7 @@ def test_groups() -> None:
 
 
 @pytest.mark.parametrize("coding", ["levels", "dosage"])
-def test_covariates(coding: str) -> None:
+def test_covariates(coding):
     """The product of age and a gene acts through a column that follows from age."""
     rng = np.random.default_rng(9)
     n = 800
@@ -324,7 +322,7 @@ def test_covariates(coding: str) -> None:
     assert row["f"] == pytest.approx(plain["f"], rel=0.05)
 
 
-def test_pictures(tmp_path) -> None:
+def test_pictures(tmp_path):
     pytest.importorskip("matplotlib").use("Agg")
     X, y = problem()
     for options in ({"top": 3}, {"top": 3, "divisions": 2}):
@@ -334,7 +332,7 @@ def test_pictures(tmp_path) -> None:
         assert "larger F" in found.plot.network().get_title()
 
 
-def test_graph() -> None:
+def test_graph():
     pytest.importorskip("networkx")
     X, y = problem()
     found = interplay.interactions(X, y)
@@ -343,7 +341,7 @@ def test_graph() -> None:
     assert edge["effect"] == found.tested.estimate[0]
 
 
-def test_tuples_of_a_selection() -> None:
+def test_tuples_of_a_selection():
     X, y = problem()
     selection = interplay.select(X, y, dimensions=2, random_state=0)
     found = selection.interactions()
@@ -357,7 +355,7 @@ def test_tuples_of_a_selection() -> None:
     assert selection.replicate(X, y).interactions.significant == [("x4", "x7")]
 
 
-def test_dosages_are_products_of_statsmodels() -> None:
+def test_dosages_are_products_of_statsmodels():
     import statsmodels.formula.api as smf
 
     rng = np.random.default_rng(10)
@@ -374,7 +372,7 @@ def test_dosages_are_products_of_statsmodels() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"missing": "omit"}, {"strata": np.arange(300) % 2}, {"divisions": 2}])
-def test_the_screen_of_products_loses_no_pair(options: dict) -> None:
+def test_the_screen_of_products_loses_no_pair(options):
     rng = np.random.default_rng(11)
     X, y = genotypes(rng, 300, 20), rng.exponential(size=300)
     X[:, 5] = np.where(rng.random(300) < 0.9, X[:, 4], X[:, 5])  # linkage
@@ -392,7 +390,7 @@ def test_the_screen_of_products_loses_no_pair(options: dict) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_screen_of_products_loses_no_pair_of_curved_variables(seed: int) -> None:
+def test_the_screen_of_products_loses_no_pair_of_curved_variables(seed):
     """Random tables: effects of dominance beside products, gaps, strata, unequal steps between levels."""
     rng = np.random.default_rng([35, seed])
     n, p = int(rng.integers(200, 900)), 14
@@ -417,7 +415,7 @@ def test_the_screen_of_products_loses_no_pair_of_curved_variables(seed: int) -> 
         assert len(found) == len(expected)
 
 
-def test_curved_variables_meet_all_others() -> None:
+def test_curved_variables_meet_all_others():
     """Of a variable whose levels leave nothing else to explain, the product stands for the curve."""
     rng = np.random.default_rng(36)
     X = genotypes(rng, 2000, 30)
@@ -446,14 +444,14 @@ def test_curved_variables_meet_all_others() -> None:
     assert ("x3", "x9") not in interplay.interactions(X, y, engine="cpu").significant
 
 
-def test_dosages_that_are_none_are_refused() -> None:
+def test_dosages_that_are_none_are_refused():
     X, y = problem()
     with pytest.raises(ValueError, match="needs variables of two levels"):
         interplay.interactions(X, y, coding="dosage", dimensions=3, divisions=2)
     assert len(interplay.interactions(X, y, coding="dosage", dimensions=3, top=2)) == 2
 
 
-def test_few_samples_are_told() -> None:
+def test_few_samples_are_told():
     rng = np.random.default_rng(12)
     X, y = rng.normal(size=(30, 6)), rng.normal(size=30)
     with pytest.warns(UserWarning, match="cells of fewer than 5 samples"):
@@ -464,7 +462,7 @@ def test_few_samples_are_told() -> None:
     assert found.table["p_value"].tolist() == [1.0] * 3
 
 
-def test_cells_need_more_samples_where_most_have_one_value() -> None:
+def test_cells_need_more_samples_where_most_have_one_value():
     rng = np.random.default_rng(13)
     X, y = (rng.random((400, 2)) < 0.15).astype(int), rng.exponential(size=400)
     n_both = int(X.all(axis=1).sum())
@@ -474,7 +472,7 @@ def test_cells_need_more_samples_where_most_have_one_value() -> None:
     assert interplay.interactions(X, zeros, max_p=1.0).table["method"].tolist() == ["sparse"]
 
 
-def test_the_command_line(tmp_path) -> None:
+def test_the_command_line(tmp_path):
     from click.testing import CliRunner
 
     from interplay.ask.cli.commands import commands
@@ -492,7 +490,7 @@ def test_the_command_line(tmp_path) -> None:
         assert "x4" in written["members"][0]
 
 
-def test_infinite_values_have_ranks() -> None:
+def test_infinite_values_have_ranks():
     X, y = problem()
     y[y > np.quantile(y, 0.95)] = np.inf
     found = interplay.interactions(X, y)
@@ -502,14 +500,14 @@ def test_infinite_values_have_ranks() -> None:
     assert found.summary()
 
 
-def test_an_outcome_that_is_cut_keeps_its_old_tests() -> None:
+def test_an_outcome_that_is_cut_keeps_its_old_tests():
     X, y = problem()
     found = interplay.interactions(X, y, decision_divisions=1, top=2)
     assert "chi2" in found.table
     assert found.scale is None
 
 
-def test_interrupted_tests_hand_over_tuples(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_tests_hand_over_tuples(monkeypatch):
     from interplay.search.engines.base import SearchInterrupted
 
     def stop(*_args, **_options):

@@ -1,7 +1,5 @@
 """Interactions found given covariates, an offset or times: tested in new samples by the same full model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,13 +1,8 @@
 """The screen for interactions: nothing significant is lost, whoever searches, in whatever parts."""
 
-from __future__ import annotations
-
-import os
 import sys
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,24 +29,24 @@ from interplay.search.settings import asked_for_mask, check_search_settings
 
 
 def run_screen(
-    X: np.ndarray,
-    y: np.ndarray,
+    X,
+    y,
     *,
-    dimensions: int = 2,
-    max_p: float | None = None,
-    strata: np.ndarray | None = None,
-    divisions: int = 1,
-    discretizations: int = 1,
-    discrete: str = "all",
-    engine: Any = "cpu",
-    n_jobs: int = 1,
-    variables: list[int] | None = None,
-    require: str = "any",
-    checkpoint: str | os.PathLike[str] | None = None,
-    shard: str | None = None,
-    max_listed: int = MAX_LISTED,
-    **options: Any,
-) -> ScreenedTuples:
+    dimensions=2,
+    max_p=None,
+    strata=None,
+    divisions=1,
+    discretizations=1,
+    discrete="all",
+    engine="cpu",
+    n_jobs=1,
+    variables=None,
+    require="any",
+    checkpoint=None,
+    shard=None,
+    max_listed=MAX_LISTED,
+    **options,
+):
     """Screen a table, by default at 0.05 over the number of tuples."""
     table = as_table(X)
     classes = decision_classes(y, n_samples=table.n_samples, decision="classes", decision_divisions=1)
@@ -90,7 +85,7 @@ def run_screen(
         )
 
 
-def same(a: ScreenedTuples, b: ScreenedTuples) -> bool:
+def same(a, b):
     return (
         np.array_equal(a.tuples, b.tuples)
         and np.array_equal(a.discretization, b.discretization)
@@ -98,7 +93,7 @@ def same(a: ScreenedTuples, b: ScreenedTuples) -> bool:
     )
 
 
-def table_of(seed: int, *, n_samples: int, levels: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+def table_of(seed, *, n_samples, levels, n_classes):
     """Variables with and without effects, one interaction, uneven levels: some cells are empty."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([(c * rng.random(n_samples) ** 1.7).astype(int) for c in levels])
@@ -107,7 +102,7 @@ def table_of(seed: int, *, n_samples: int, levels: np.ndarray, n_classes: int) -
     return X, y
 
 
-def counts_of(X: np.ndarray, y: np.ndarray, members: tuple[int, ...], strata: np.ndarray | None) -> np.ndarray:
+def counts_of(X, y, members, strata):
     columns = [*([] if strata is None else [strata]), *(np.unique(X[:, v], return_inverse=True)[1] for v in members), y]
     counts = np.zeros([max(int(column.max()) + 1, 2) for column in columns], dtype=np.int64)
     np.add.at(counts, tuple(columns), 1)
@@ -123,9 +118,7 @@ def counts_of(X: np.ndarray, y: np.ndarray, members: tuple[int, ...], strata: np
     st.sampled_from([0, 2, 3]),
     st.floats(1e-6, 0.5),
 )
-def test_every_significant_tuple_is_left(
-    seed: int, dimensions: int, most_levels: int, n_classes: int, n_strata: int, max_p: float
-) -> None:
+def test_every_significant_tuple_is_left(seed, dimensions, most_levels, n_classes, n_strata, max_p):
     rng = np.random.default_rng(seed)
     levels = rng.integers(2, most_levels + 1, 6)
     X, y = table_of(seed, n_samples=int(rng.integers(40, 300)), levels=levels, n_classes=n_classes)
@@ -142,7 +135,7 @@ def test_every_significant_tuple_is_left(
             assert members in found
 
 
-def test_additive_effects_are_screened_out_and_interactions_are_not() -> None:
+def test_additive_effects_are_screened_out_and_interactions_are_not():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (600, 120))
     logit = 2.5 * X[:, 0] + 2.5 * X[:, 1] - 2.5 + 3.0 * ((X[:, 50] ^ X[:, 51]) - 0.5)
@@ -156,7 +149,7 @@ def test_additive_effects_are_screened_out_and_interactions_are_not() -> None:
     assert found.searched.keys() == {"singles"}
 
 
-def test_all_are_listed_where_all_are_asked_for() -> None:
+def test_all_are_listed_where_all_are_asked_for():
     X, y = table_of(1, n_samples=100, levels=np.repeat([2, 3], 5), n_classes=2)
     found = run_screen(X, y, max_p=1.0)
     assert found.tuples.tolist() == [list(pair) for pair in combinations(range(10), 2)]
@@ -165,7 +158,7 @@ def test_all_are_listed_where_all_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize(("variables", "require"), [([1, 5], "any"), ([0, 1, 9, 5], "all")])
-def test_only_tuples_asked_for_are_screened(variables: list[int], require: str) -> None:
+def test_only_tuples_asked_for_are_screened(variables, require):
     X, y = table_of(2, n_samples=200, levels=np.full(10, 2), n_classes=2)
     everything = run_screen(X, y, dimensions=3, max_p=1.0).tuples
     of_all = np.isin(everything, variables)
@@ -179,7 +172,7 @@ LIST = {"dimensions": 3, "max_p": 0.02}
 
 
 @pytest.fixture(scope="module")
-def mixed() -> tuple[np.ndarray, np.ndarray, ScreenedTuples]:
+def mixed():
     X, y = table_of(3, n_samples=200, levels=np.repeat([2, 3, 4], 15), n_classes=2)
     found = run_screen(X, y, **LIST)
     assert len(found) > 50
@@ -187,13 +180,13 @@ def mixed() -> tuple[np.ndarray, np.ndarray, ScreenedTuples]:
 
 
 @pytest.mark.parametrize("simd", simd_levels())
-def test_threads_and_instruction_sets_change_nothing(mixed: Any, simd: str) -> None:
+def test_threads_and_instruction_sets_change_nothing(mixed, simd):
     X, y, found = mixed
     for worker in (CpuEngine(n_threads=3, simd_level=simd), CpuEngine(simd_level=simd, direct_only=True)):
         assert same(run_screen(X, y, **LIST, engine=worker), found)
 
 
-def test_shards_make_up_the_whole(mixed: Any) -> None:
+def test_shards_make_up_the_whole(mixed):
     X, y, found = mixed
     parts = [run_screen(X, y, **LIST, shard=f"{number}/4") for number in (3, 1, 4, 2)]
     assert all(0 < len(part) < len(found) for part in parts)
@@ -205,13 +198,13 @@ def test_shards_make_up_the_whole(mixed: Any) -> None:
         ScreenedTuples.merged([parts[0], other])
 
 
-def test_an_interrupted_screen_goes_on(mixed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_screen_goes_on(mixed, tmp_path, monkeypatch):
     X, y, found = mixed
     file = tmp_path / "screen.ckpt"
     n_added = 0
     add = TileLoop._take
 
-    def add_and_stop(loop: Any, *args: Any) -> None:
+    def add_and_stop(loop, *args):
         nonlocal n_added
         add(loop, *args)
         n_added += 1
@@ -219,7 +212,7 @@ def test_an_interrupted_screen_goes_on(mixed: Any, tmp_path: Path, monkeypatch: 
             raise KeyboardInterrupt
 
     class OneTileAtATime(CpuEngine):
-        def search(self, planes, tiles, sink, **options):  # type: ignore[no-untyped-def]
+        def search(self, planes, tiles, sink, **options):
             super().search(planes, tiles[:1], sink, **options)
 
     with monkeypatch.context() as patched:
@@ -234,7 +227,7 @@ def test_an_interrupted_screen_goes_on(mixed: Any, tmp_path: Path, monkeypatch: 
     screened: list[int] = []
 
     class Counts(CpuEngine):
-        def search(self, planes, tiles, sink, **options):  # type: ignore[no-untyped-def]
+        def search(self, planes, tiles, sink, **options):
             screened.append(len(tiles))
             super().search(planes, tiles, sink, **options)
 
@@ -246,7 +239,7 @@ def test_an_interrupted_screen_goes_on(mixed: Any, tmp_path: Path, monkeypatch: 
         run_screen(X, y, dimensions=3, max_p=0.1, checkpoint=file)
 
 
-def test_a_checkpoint_of_a_screen_is_not_one_of_maxima(tmp_path: Path) -> None:
+def test_a_checkpoint_of_a_screen_is_not_one_of_maxima(tmp_path):
     X, y = table_of(4, n_samples=80, levels=np.full(8, 2), n_classes=2)
     file = tmp_path / "run.ckpt"
     run_screen(X, y, max_p=0.5, checkpoint=file)
@@ -254,7 +247,7 @@ def test_a_checkpoint_of_a_screen_is_not_one_of_maxima(tmp_path: Path) -> None:
         interplay.max_information_gain(X, y, checkpoint=file)
 
 
-def test_ctrl_c_stops_it(ctrl_c_after: Any) -> None:
+def test_ctrl_c_stops_it(ctrl_c_after):
     X, y = table_of(8, n_samples=300, levels=np.full(500, 2), n_classes=2)
     ctrl_c = ctrl_c_after(0.5)
     with pytest.raises(SearchInterrupted, match=r"interrupted after \d+\.\d% of the search") as caught:
@@ -264,7 +257,7 @@ def test_ctrl_c_stops_it(ctrl_c_after: Any) -> None:
     assert caught.value.partial.n_tuples == 500 * 499 * 498 * 497 // 24
 
 
-def test_discretisations_are_screened_one_by_one() -> None:
+def test_discretisations_are_screened_one_by_one():
     X = np.random.default_rng(5).normal(size=(300, 12))
     y = ((X[:, 2] > 0) ^ (X[:, 7] > 0)).astype(int)
     found = run_screen(X, y, discrete="none", discretizations=4)
@@ -273,7 +266,7 @@ def test_discretisations_are_screened_one_by_one() -> None:
     assert found.tuples.tolist() == [[2, 7]] * 4
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_told():
     X, y = table_of(6, n_samples=200, levels=np.full(200, 2), n_classes=2)
     told: list[float] = []
     run_screen(X, y, progress=told.append)
@@ -281,7 +274,7 @@ def test_progress_is_told() -> None:
     assert told[-1] == 1.0
 
 
-def test_what_pseudocounts_take_from_a_gain_is_made_up_for() -> None:
+def test_what_pseudocounts_take_from_a_gain_is_made_up_for():
     """The gains of engines, with their pseudocounts, are not below the exact ones by more than what is allowed for."""
     rng = np.random.default_rng(7)
     for _ in range(300):
@@ -300,12 +293,12 @@ def test_what_pseudocounts_take_from_a_gain_is_made_up_for() -> None:
             assert lost <= -shift
 
 
-def gain(counts: np.ndarray, axis: int, pseudo: np.ndarray) -> float:
+def gain(counts, axis, pseudo):
     with_pseudo = counts + pseudo
     return information(with_pseudo) - information(with_pseudo.sum(axis=axis))
 
 
-def information(counts: np.ndarray) -> float:
+def information(counts):
     n = counts.sum(axis=-1)
     return float(np.where(counts > 0, counts * np.log2(np.maximum(counts, 1e-300)), 0).sum()) - float(
         np.where(n > 0, n * np.log2(np.maximum(n, 1e-300)), 0).sum()

@@ -1,7 +1,5 @@
 """interactions(): merged shards are the search in one piece, a list is the whole list cut short, for all options."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ COLUMNS = ["members", "chi2", "df", "p_value", "p_adjusted", "significant", "met
 STEP_UP = ("hochberg", "BH", "BY")
 
 
-def drawn(seed: int, discretizations: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+def drawn(seed, discretizations):
     """Draw a table with an interaction, and options of the call."""
     rng = np.random.default_rng(seed)
     n_vars = int(rng.integers(5, 9))
@@ -47,25 +45,25 @@ def drawn(seed: int, discretizations: int) -> tuple[np.ndarray, np.ndarray, dict
     return X, y, options
 
 
-def listed(rng: np.random.Generator) -> dict[str, Any]:
+def listed(rng):
     """Draw what is listed: the significant tuples, those up to a p-value, or the first few."""
     return [{}, {"max_p": float(rng.choice([0.01, 0.3, 1.0]))}, {"top": int(rng.integers(1, 12))}][rng.integers(3)]
 
 
-def assert_same(found: interplay.Interactions, expected: interplay.Interactions) -> None:
+def assert_same(found, expected):
     assert found.n_tests == expected.n_tests
     for column in COLUMNS:
         assert found.table[column].tolist() == expected.table[column].tolist(), column
     assert found.tested.discretization.tolist() == expected.tested.discretization.tolist()
 
 
-def merged(X: np.ndarray, y: np.ndarray, n_shards: int, **options: Any) -> interplay.Interactions:
+def merged(X, y, n_shards, **options):
     parts = [interplay.interactions(X, y, shard=(i, n_shards), **options) for i in range(1, n_shards + 1)]
     return interplay.merge_interactions(parts[::-1])
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_merged_shards_are_the_whole_search(seed: int) -> None:
+def test_merged_shards_are_the_whole_search(seed):
     X, y, options = drawn(seed, discretizations=1)
     rng = np.random.default_rng(1000 + seed)
     options |= listed(rng)
@@ -75,7 +73,7 @@ def test_merged_shards_are_the_whole_search(seed: int) -> None:
 
 
 @pytest.mark.parametrize("p_adjust", STEP_UP)
-def test_short_lists_are_adjusted_alike(p_adjust: str) -> None:
+def test_short_lists_are_adjusted_alike(p_adjust):
     for seed in range(12):
         X, y, options = drawn(seed, discretizations=1)
         options |= {"p_adjust": p_adjust, "top": 2}
@@ -83,12 +81,12 @@ def test_short_lists_are_adjusted_alike(p_adjust: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_a_list_is_the_beginning_of_the_whole_list(seed: int) -> None:
+def test_a_list_is_the_beginning_of_the_whole_list(seed):
     X, y, options = drawn(seed, discretizations=1)
     assert_beginnings(X, y, options, seed)
 
 
-def assert_beginnings(X: np.ndarray, y: np.ndarray, options: dict[str, Any], seed: int) -> None:
+def assert_beginnings(X, y, options, seed):
     everything = interplay.interactions(X, y, max_p=1, **options)
     assert len(everything) == everything.n_tests
     rng = np.random.default_rng(2000 + seed)
@@ -102,7 +100,7 @@ def assert_beginnings(X: np.ndarray, y: np.ndarray, options: dict[str, Any], see
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("discretizations", [1, 3])
-def test_partners_do_not_change_a_tuple(seed: int, discretizations: int) -> None:
+def test_partners_do_not_change_a_tuple(seed, discretizations):
     X, y, options = drawn(seed, discretizations)
     options = {name: value for name, value in options.items() if name not in ("variables", "partners")}
     everything = interplay.interactions(X, y, max_p=1, **options)
@@ -114,7 +112,7 @@ def test_partners_do_not_change_a_tuple(seed: int, discretizations: int) -> None
 
 
 @pytest.mark.parametrize("call", [{"max_p": 1}, {"max_p": 0.3}, {"top": 10}, {"p_adjust": "BH"}])
-def test_merged_shards_of_several_discretizations(call: dict[str, Any]) -> None:
+def test_merged_shards_of_several_discretizations(call):
     for seed in range(8):
         X, y, options = drawn(seed, discretizations=3)
         options["range_"] = None
@@ -122,7 +120,7 @@ def test_merged_shards_of_several_discretizations(call: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("call", [{"max_p": 1}, {"top": 15}])
-def test_lists_of_several_discretizations(call: dict[str, Any]) -> None:
+def test_lists_of_several_discretizations(call):
     for seed in range(3, 8):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(100, 6)), rng.integers(0, 2, 100)
@@ -130,11 +128,11 @@ def test_lists_of_several_discretizations(call: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_lists_of_several_discretizations_begin_alike(seed: int) -> None:
+def test_lists_of_several_discretizations_begin_alike(seed):
     assert_beginnings(*drawn(seed, discretizations=3), seed)
 
 
-def test_lists_of_groups_and_several_discretizations() -> None:
+def test_lists_of_groups_and_several_discretizations():
     rng = np.random.default_rng(3)
     groups = np.arange(100) // 5
     X, y = rng.normal(size=(100, 6)), rng.integers(0, 2, 20)[groups]
@@ -143,7 +141,7 @@ def test_lists_of_groups_and_several_discretizations() -> None:
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers", "times"])
-def test_discretizations_in_a_model(kind: str) -> None:
+def test_discretizations_in_a_model(kind):
     """The full model chooses the discretisation, in one call and in shards; p beside splines is that of finds alone."""
     for seed, call in enumerate([{"max_p": 1.0}, {"top": 9}, {"p_adjust": "none"}, {"max_p": 1.0, "level": 0.3}]):
         rng = np.random.default_rng(seed)

@@ -1,9 +1,5 @@
 """Several outcomes in one call: each result is that of a call for the outcome alone."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,7 +12,7 @@ N = 300
 
 
 @pytest.fixture(scope="module")
-def table() -> tuple[np.ndarray, pd.DataFrame]:
+def table():
     """Genotypes, and traits of all kinds: a pair decides of the first, one column of the second, which has gaps."""
     rng = np.random.default_rng(0)
     X = rng.binomial(2, 0.4, (N, 24)).astype(float)
@@ -35,7 +31,7 @@ def table() -> tuple[np.ndarray, pd.DataFrame]:
     return X, Y
 
 
-def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
+def same(one, other):
     pd.testing.assert_frame_equal(one, other, check_exact=True)
 
 
@@ -43,7 +39,7 @@ def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
     "settings",
     [{}, {"top": 3, "coding": "levels", "n_jobs": 2}, {"max_p": 0.01, "p_adjust": "BH"}, {"variables": [3, 7]}],
 )
-def test_pairs_of_each_trait_are_those_of_a_call_for_it(table, settings: dict) -> None:
+def test_pairs_of_each_trait_are_those_of_a_call_for_it(table, settings):
     X, Y = table
     found = interplay.interactions(X, Y, **settings)
     assert list(found) == list(Y)
@@ -57,7 +53,7 @@ def test_pairs_of_each_trait_are_those_of_a_call_for_it(table, settings: dict) -
 
 
 @pytest.mark.parametrize("settings", [{"dimensions": 1}, {"dimensions": 2, "n_contrast": 30}, {"dimensions": (1, 2)}])
-def test_variables_of_each_trait_are_those_of_a_call_for_it(table, settings: dict) -> None:
+def test_variables_of_each_trait_are_those_of_a_call_for_it(table, settings):
     X, Y = table
     found = interplay.select(X, Y, random_state=1, **settings)
     for name in Y:
@@ -66,7 +62,7 @@ def test_variables_of_each_trait_are_those_of_a_call_for_it(table, settings: dic
     assert "x7" in found["gaps"].relevant
 
 
-def test_covariates_strata_and_groups_go_with_the_samples(table) -> None:
+def test_covariates_strata_and_groups_go_with_the_samples(table):
     X, Y = table
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(X, columns=[f"v{i}" for i in range(24)]).assign(age=rng.normal(size=N), site=np.arange(N) % 3)
@@ -87,7 +83,7 @@ def test_covariates_strata_and_groups_go_with_the_samples(table) -> None:
     np.testing.assert_allclose(permuted.p_adjusted_all[1], np.minimum(2 * alone.p_adjusted, 1))
 
 
-def test_names_of_columns_and_other_frames(table) -> None:
+def test_names_of_columns_and_other_frames(table):
     X, Y = table
     whole = pd.DataFrame(X, columns=[f"v{i}" for i in range(24)]).join(Y)
     by_name = interplay.interactions(whole.drop(columns="class"), ["product", "gaps", "noise"])
@@ -97,7 +93,7 @@ def test_names_of_columns_and_other_frames(table) -> None:
     same(by_name.table, of_polars.table)
 
 
-def test_adjusted_over_all_traits(table) -> None:
+def test_adjusted_over_all_traits(table):
     X, Y = table
     found = interplay.interactions(X, Y, max_p=1)
     p = np.concatenate(
@@ -116,12 +112,12 @@ def test_adjusted_over_all_traits(table) -> None:
     np.testing.assert_allclose(selected.table["p_adjusted_all"], expected)
 
 
-def _robust(one: interplay.Interactions) -> np.ndarray:
+def _robust(one):
     needed = one.tested.robust_log_p is not None and one.words.needs_robust
     return one.tested.robust_log_p if needed else np.full(len(one), np.nan)
 
 
-def test_one_file_summary_and_shards(table, tmp_path: Path) -> None:
+def test_one_file_summary_and_shards(table, tmp_path):
     X, Y = table
     found = interplay.interactions(X, Y, top=2)
     found.save(tmp_path / "all")
@@ -139,7 +135,7 @@ def test_one_file_summary_and_shards(table, tmp_path: Path) -> None:
     assert "other" not in found
 
 
-def test_checkpoints_of_each_trait(table, tmp_path: Path) -> None:
+def test_checkpoints_of_each_trait(table, tmp_path):
     X, Y = table
     file = tmp_path / "run.ckpt"
     first = interplay.select(X, Y[["product", "gaps"]], dimensions=2, checkpoint=file)
@@ -148,10 +144,10 @@ def test_checkpoints_of_each_trait(table, tmp_path: Path) -> None:
     same(first.table, again.table)
 
 
-def test_ctrl_c_hands_over_the_traits_that_are_done(table) -> None:
+def test_ctrl_c_hands_over_the_traits_that_are_done(table):
     X, Y = table
 
-    def stop(share: float) -> None:
+    def stop(share):
         if share > 0.6:
             raise KeyboardInterrupt
 
@@ -162,8 +158,8 @@ def test_ctrl_c_hands_over_the_traits_that_are_done(table) -> None:
     assert len(caught.value.partial) >= 1
 
 
-def test_where_no_trait_is_done_nothing_is_saved(table, tmp_path: Path) -> None:
-    def stop(_: float) -> None:
+def test_where_no_trait_is_done_nothing_is_saved(table, tmp_path):
+    def stop(_):
         raise KeyboardInterrupt
 
     X, Y = table
@@ -185,19 +181,19 @@ def test_where_no_trait_is_done_nothing_is_saved(table, tmp_path: Path) -> None:
         (lambda Y: Y.to_numpy(), "one column"),
     ],
 )
-def test_what_is_refused(table, change, message: str) -> None:
+def test_what_is_refused(table, change, message):
     X, Y = table
     with pytest.raises(ValueError, match=message):
         interplay.interactions(X, change(Y))
 
 
-def test_a_column_that_cannot_be_read_is_named(table) -> None:
+def test_a_column_that_cannot_be_read_is_named(table):
     X, Y = table
     with pytest.raises(TypeError, match=r"dates or times.*trait 'day'"):
         interplay.select(X, Y.assign(day=pd.date_range("2020", periods=len(Y))))
 
 
-def test_command_line(table, tmp_path: Path, command) -> None:
+def test_command_line(table, tmp_path, command):
     X, Y = table
     file, out = tmp_path / "data.csv", tmp_path / "out.csv"
     pd.DataFrame(X, columns=[f"v{i}" for i in range(24)]).join(Y).to_csv(file, index=False)

@@ -1,9 +1,6 @@
 """Lists of interactions: how many tuples are fitted and corrected, so that speed is not lost unseen."""
 
-from __future__ import annotations
-
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +12,7 @@ from interplay.infer.interaction import bootstrap, table_tests
 from interplay.infer.interaction import prospects as of_tables
 
 
-def table(n_vars: int, n_samples: int, levels: int, n_classes: int = 2, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def table(n_vars, n_samples, levels, n_classes=2, seed=1):
     rng = np.random.default_rng(seed)
     return rng.integers(0, levels, (n_samples, n_vars)), rng.permutation(np.arange(n_samples) * n_classes // n_samples)
 
@@ -23,24 +20,24 @@ def table(n_vars: int, n_samples: int, levels: int, n_classes: int = 2, seed: in
 class Work:
     """Counts tuples: those of the final tests, those with all bootstrap tables in NumPy, those looked at in between."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch):
         self.tested = self.bootstrapped = self.looked_at = self.bounded = 0
         self._count(monkeypatch, class_tests, "tested_tables", "tested", 0)
         self._count(monkeypatch, table_tests, "drawn_g2", "bootstrapped", 0)
         self._count(monkeypatch, of_tables, "roughly_drawn_g2", "looked_at", 0)
         self._count(monkeypatch, prospects, "largest_g2", "bounded", 0)
 
-    def _count(self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, attribute: str, place: int) -> None:
+    def _count(self, monkeypatch, module, name, attribute, place):
         plain = getattr(module, name)
 
-        def counted(*args: Any, **options: Any) -> Any:
+        def counted(*args, **options):
             setattr(self, attribute, getattr(self, attribute) + len(args[place]))
             return plain(*args, **options)
 
         monkeypatch.setattr(module, name, counted)
 
 
-def interactions(*args: Any, **options: Any) -> interplay.Interactions:
+def interactions(*args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return interplay.interactions(*args, discrete="all", decision="classes", progress=False, **options)
@@ -56,9 +53,7 @@ def interactions(*args: Any, **options: Any) -> interplay.Interactions:
         ((60, 300, 5), {}, 500, 120),
     ],
 )
-def test_only_the_listed_are_fitted_exactly(
-    monkeypatch: pytest.MonkeyPatch, shape: Any, options: dict[str, Any], n_bounded: int, n_looked_at: int
-) -> None:
+def test_only_the_listed_are_fitted_exactly(monkeypatch, shape, options, n_bounded, n_looked_at):
     X, y = table(*shape)
     work = Work(monkeypatch)
     found = interactions(X, y, top=5, **options)
@@ -69,7 +64,7 @@ def test_only_the_listed_are_fitted_exactly(
     assert work.looked_at <= n_looked_at
 
 
-def test_a_list_up_to_a_p_value_corrects_few_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_up_to_a_p_value_corrects_few_more(monkeypatch):
     rng = np.random.default_rng(3)
     X = rng.binomial(2, rng.uniform(0.05, 0.5, 50), (400, 50))
     work = Work(monkeypatch)
@@ -78,9 +73,7 @@ def test_a_list_up_to_a_p_value_corrects_few_more(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("options", [{}, {"max_p": 0.5}, {"p_adjust": "BH"}])
-def test_nothing_is_searched_where_nothing_can_be_tested(
-    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
-) -> None:
+def test_nothing_is_searched_where_nothing_can_be_tested(monkeypatch, options):
     X, y = table(30, 48, 8, 3)
     work = Work(monkeypatch)
     found = interactions(X, y, dimensions=3, **options)
@@ -89,7 +82,7 @@ def test_nothing_is_searched_where_nothing_can_be_tested(
     assert work.tested == work.bounded == 0
 
 
-def test_tuples_that_are_not_tested_are_listed_by_members(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tuples_that_are_not_tested_are_listed_by_members(monkeypatch):
     X, y = table(10, 60, 4, 3)
     work = Work(monkeypatch)
     found = interactions(X, y, dimensions=3, top=4)
@@ -101,7 +94,7 @@ def test_tuples_that_are_not_tested_are_listed_by_members(monkeypatch: pytest.Mo
         assert everything.table[column].tolist()[:4] == found.table[column].tolist()
 
 
-def test_never_testable_tuples_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_never_testable_tuples_are_not_counted(monkeypatch):
     X, y = table(12, 100, 2, 2)
     X[:, :6] = table(6, 100, 9)[0]
     work = Work(monkeypatch)
@@ -110,7 +103,7 @@ def test_never_testable_tuples_are_not_counted(monkeypatch: pytest.MonkeyPatch) 
     assert work.bounded <= 15 + 36  # pairs of two levels, and of two and nine; those of nine and nine are known
 
 
-def test_factors_that_are_given_up_are_above_the_highest() -> None:
+def test_factors_that_are_given_up_are_above_the_highest():
     rng = np.random.default_rng(0)
     X, y = table(2, 300, 5)
     tables = np.zeros((30, 1, 5, 5, 2), dtype=np.int64)
@@ -126,5 +119,5 @@ def test_factors_that_are_given_up_are_above_the_highest() -> None:
     assert np.isinf(some).any()
 
 
-def test_names_are_those_that_are_counted() -> None:
+def test_names_are_those_that_are_counted():
     assert class_tests.Prospects is Prospects

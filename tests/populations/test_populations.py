@@ -1,7 +1,5 @@
 """Principal components, relatives and ridge levels, compared with numpy, pedigrees and scikit-learn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -17,11 +15,11 @@ from interplay.populations.components import pruned_variants
 from interplay.populations.polygenic import _fitted, _folds, fold_predictions, penalties, slope_of
 
 
-def genotypes(rng: Any, n: int, p: int, low: float = 0.2) -> Any:
+def genotypes(rng, n, p, low=0.2):
     return rng.binomial(2, rng.uniform(low, 0.5, p), (n, p)).astype(float)
 
 
-def test_pruned_variants_are_not_correlated_and_none_is_left_out_without_reason() -> None:
+def test_pruned_variants_are_not_correlated_and_none_is_left_out_without_reason():
     rng = np.random.default_rng(1)
     base = genotypes(rng, 500, 300)
     X = np.repeat(base, 2, axis=1)
@@ -36,7 +34,7 @@ def test_pruned_variants_are_not_correlated_and_none_is_left_out_without_reason(
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.03])
-def test_components_are_those_of_an_svd(missing: float) -> None:
+def test_components_are_those_of_an_svd(missing):
     rng = np.random.default_rng(2)
     n, p = 400, 600
     population = np.arange(n) % 4
@@ -51,13 +49,13 @@ def test_components_are_those_of_an_svd(missing: float) -> None:
     assert np.allclose(found.attrs["variance_shares"], values[:3] ** 2 / (n * p), rtol=1e-4)
 
 
-def family(rng: Any, frequency: Any) -> list[Any]:
+def family(rng, frequency):
     """Return genotypes of two parents, two children, a half sib, an uncle and a stranger."""
 
-    def founder() -> Any:
+    def founder():
         return rng.random((2, len(frequency))) < frequency
 
-    def child(a: Any, b: Any) -> Any:
+    def child(a, b):
         at = np.arange(len(frequency))
         return np.stack([one[rng.integers(0, 2, len(at)), at] for one in (a, b)])
 
@@ -68,7 +66,7 @@ def family(rng: Any, frequency: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.05])
-def test_kinship_is_that_of_the_pedigree(missing: float) -> None:
+def test_kinship_is_that_of_the_pedigree(missing):
     rng = np.random.default_rng(3)
     p = 6000
     # Two populations: pairs of one are not related because they are alike.
@@ -96,7 +94,7 @@ def test_kinship_is_that_of_the_pedigree(missing: float) -> None:
     assert "--loco auto" in str(found)
 
 
-def test_kinship_of_many_blocks_of_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kinship_of_many_blocks_of_samples(monkeypatch):
     rng = np.random.default_rng(4)
     X = genotypes(rng, 90, 400)
     X[80:] = X[:10]
@@ -107,7 +105,7 @@ def test_kinship_of_many_blocks_of_samples(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(whole) >= 10
 
 
-def test_level_zero_is_ridge_regression_of_the_other_folds() -> None:
+def test_level_zero_is_ridge_regression_of_the_other_folds():
     rng = np.random.default_rng(6)
     columns = scaled_columns(genotypes(rng, 120, 30).T) * np.sqrt(120)
     target = rng.normal(size=120)
@@ -122,7 +120,7 @@ def test_level_zero_is_ridge_regression_of_the_other_folds() -> None:
             assert np.allclose(found[fold, place], ridge.predict(columns[:, fold].T), atol=1e-10)
 
 
-def test_level_one_of_classes_is_a_logistic_ridge_regression() -> None:
+def test_level_one_of_classes_is_a_logistic_ridge_regression():
     from interplay.data.study.study import make_study
     from interplay.populations.polygenic import _slopes
 
@@ -135,7 +133,7 @@ def test_level_one_of_classes_is_a_logistic_ridge_regression() -> None:
     assert np.allclose(found, logistic.coef_[0], atol=1e-4)
 
 
-def test_level_one_of_times_is_a_ridge_cox_model() -> None:
+def test_level_one_of_times_is_a_ridge_cox_model():
     """The penalised score is 0: the sum of martingale residuals times a column is the penalty times its coefficient."""
     from interplay.data.study.study import make_study
     from interplay.populations.polygenic import _slopes
@@ -151,7 +149,7 @@ def test_level_one_of_times_is_a_ridge_cox_model() -> None:
     assert found[0] > 0.5
 
 
-def test_sibs_are_in_different_folds_and_folds_are_of_one_size() -> None:
+def test_sibs_are_in_different_folds_and_folds_are_of_one_size():
     rng = np.random.default_rng(14)
     frequency = rng.uniform(0.2, 0.5, 600)
     parents = rng.random((40, 2, 2, 600)) < frequency
@@ -165,7 +163,7 @@ def test_sibs_are_in_different_folds_and_folds_are_of_one_size() -> None:
     assert sorted(np.bincount(dosages)) == [32] * 5
 
 
-def test_the_slope_of_a_prediction_is_that_of_a_logistic_model() -> None:
+def test_the_slope_of_a_prediction_is_that_of_a_logistic_model():
     from interplay.data.study.study import make_study
     from interplay.populations.polygenic import _slopes
 
@@ -180,7 +178,7 @@ def test_the_slope_of_a_prediction_is_that_of_a_logistic_model() -> None:
     assert slope_of(np.zeros(400), slopes) == 1.0
 
 
-def study_of(rng: Any, n: int = 500, p: int = 200) -> tuple[Any, Any, list[tuple[str, float]]]:
+def study_of(rng, n=500, p=200):
     X = genotypes(rng, n, p)
     background = scaled_columns(X.T).T @ rng.normal(size=p) * np.sqrt(n)
     positions = [(str(v // (p // 5) + 1), 1000.0 * v) for v in range(p)]
@@ -188,7 +186,7 @@ def study_of(rng: Any, n: int = 500, p: int = 200) -> tuple[Any, Any, list[tuple
 
 
 @pytest.mark.parametrize("kind", ["number", "classes", "times"])
-def test_offsets_predict_the_background_of_other_chromosomes(kind: str) -> None:
+def test_offsets_predict_the_background_of_other_chromosomes(kind):
     rng = np.random.default_rng(9)
     X, background, positions = study_of(rng)
     age = rng.normal(size=500)
@@ -215,7 +213,7 @@ def test_offsets_predict_the_background_of_other_chromosomes(kind: str) -> None:
     assert np.allclose(parts.sum(axis=1), total)
 
 
-def test_offsets_of_noise_are_nothing() -> None:
+def test_offsets_of_noise_are_nothing():
     rng = np.random.default_rng(10)
     X, _, positions = study_of(rng)
     sizes = [polygenic_offsets(X, rng.normal(size=500), positions=positions).to_numpy().std() for _ in range(5)]
@@ -223,7 +221,7 @@ def test_offsets_of_noise_are_nothing() -> None:
     assert min(sizes) == 0.0
 
 
-def test_offsets_find_a_pair_in_a_polygenic_background() -> None:
+def test_offsets_find_a_pair_in_a_polygenic_background():
     rng = np.random.default_rng(11)
     X, background, positions = study_of(rng, n=700)
     pair = (X[:, 3] - X[:, 3].mean()) * (X[:, 120] - X[:, 120].mean())
@@ -232,13 +230,13 @@ def test_offsets_find_a_pair_in_a_polygenic_background() -> None:
     beside = interplay.interactions(X, y, offset=offsets, positions=positions, variables=["x3"], max_p=1)
     alone = interplay.interactions(X, y, variables=["x3"], max_p=1)
 
-    def log_p(found: Any) -> float:
+    def log_p(found):
         return float(found.table.loc[found.table["members"] == ("x3", "x120"), "p_value"].iloc[0])
 
     assert log_p(beside) < 0.01 * log_p(alone)
 
 
-def test_offsets_by_name_and_index() -> None:
+def test_offsets_by_name_and_index():
     rng = np.random.default_rng(12)
     X, background, positions = study_of(rng, n=200)
     frame = pd.DataFrame(X, index=[f"p{i}" for i in range(200)], columns=[f"v{i}" for i in range(200)])
@@ -254,7 +252,7 @@ def test_offsets_by_name_and_index() -> None:
     ({"n_folds": 100}, "too few for n_folds=100"),
     ({"y": np.arange(200) % 3}, "y has 3 classes"),
 ])  # fmt: skip
-def test_refusals(given: dict[str, Any], message: str) -> None:
+def test_refusals(given, message):
     rng = np.random.default_rng(13)
     X, y, positions = study_of(rng, n=200)
     arguments = {"y": y, "positions": positions} | given
@@ -263,7 +261,7 @@ def test_refusals(given: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize("unit", [1e300, 1e-300])
-def test_offsets_are_in_the_unit_of_the_outcome(unit: float) -> None:
+def test_offsets_are_in_the_unit_of_the_outcome(unit):
     X, y, positions = study_of(np.random.default_rng(14), n=200)
     offsets = polygenic_offsets(X, y, positions=positions)
     assert offsets.to_numpy().any()
@@ -271,7 +269,7 @@ def test_offsets_are_in_the_unit_of_the_outcome(unit: float) -> None:
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1e30])
-def test_numbers_that_are_no_genotypes_are_refused(value: float) -> None:
+def test_numbers_that_are_no_genotypes_are_refused(value):
     X, y, positions = study_of(np.random.default_rng(15), n=200)
     X[3, 5] = value
     for call in (principal_components, relatives, lambda X: polygenic_offsets(X, y, positions=positions)):

@@ -1,7 +1,5 @@
 """The order for models: copies apart, tuples whole, classes in turns, exactly n, for every kind of outcome."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 
@@ -14,12 +12,12 @@ from interplay.infer.best_order import BestOrder, choose_order, relevance
 N = 400
 
 
-def unit_rows(columns: np.ndarray) -> np.ndarray:
+def unit_rows(columns):
     rows = columns - columns.mean(axis=1, keepdims=True)
     return rows / np.sqrt((rows**2).sum(axis=1, keepdims=True))
 
 
-def mixed(seed: int = 0, p: int = 40) -> tuple[np.ndarray, np.ndarray]:
+def mixed(seed=0, p=40):
     """Return a number from x0 and x1, with five copies of each, x20 and x21 together, and noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(N, p))
@@ -27,14 +25,14 @@ def mixed(seed: int = 0, p: int = 40) -> tuple[np.ndarray, np.ndarray]:
     return X, X[:, 0] + X[:, 1] + 1.5 * np.sign(X[:, 20] * X[:, 21]) + rng.normal(size=N)
 
 
-def source(name: str) -> int:
+def source(name):
     """Return the cause that a variable of `mixed` is, or is a copy of; −1 of the others."""
     v = int(name[1:])
     return v if v < 2 else (v - 2) // 5 if v < 12 else -1
 
 
 class TestOrder:
-    def test_as_in_plain_loops(self) -> None:
+    def test_as_in_plain_loops(self):
         """Sums of squared correlations are kept up to date; here they are computed anew at each step."""
         rng = np.random.default_rng(1)
         rows = unit_rows(rng.normal(size=(12, 90)) + rng.normal(size=90))
@@ -55,7 +53,7 @@ class TestOrder:
             chosen.append(max(left, key=lambda v: gain[v] / (1 + 3 * like[v])))
         assert order == chosen
 
-    def test_a_tuple_comes_in_whole_and_gives_way_without_room(self) -> None:
+    def test_a_tuple_comes_in_whole_and_gives_way_without_room(self):
         rows = unit_rows(np.random.default_rng(2).normal(size=(6, 50)))
         found = relevance(rows, rows[:1], 49, {})
         order = choose_order(rows, found, np.array([0, 0, 0, 9.0, 8.0, 0]), {3: [4], 4: [3]}, 6, n_vars=6)
@@ -65,13 +63,13 @@ class TestOrder:
         assert order.variable[order.first(3)].tolist() == [0, 3, 4]
 
     @pytest.mark.parametrize("n", range(1, 8))
-    def test_as_many_as_asked_for(self, n: int) -> None:
+    def test_as_many_as_asked_for(self, n):
         order = BestOrder(np.arange(7), np.array([0, 0, 0, 1, 1, 2, 3]), np.full(7, -1))
         assert len(set(order.first(n).tolist())) == n
 
 
 class TestSelections:
-    def test_copies_wait_and_a_pair_comes_whole(self) -> None:
+    def test_copies_wait_and_a_pair_comes_whole(self):
         X, y = mixed()
         result = interplay.select(X, y, random_state=0)
         best = result.best(4)
@@ -85,7 +83,7 @@ class TestSelections:
         in_twelve = [source(name) for name in result.best(14)]
         assert in_twelve.count(0) + in_twelve.count(1) >= 10  # copies come before noise
 
-    def test_exactly_n_significant_or_not(self) -> None:
+    def test_exactly_n_significant_or_not(self):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(60, 150))
         result = interplay.select(X, rng.integers(0, 2, 60), dimensions=1, random_state=0)
@@ -97,7 +95,7 @@ class TestSelections:
         with pytest.raises(ValueError, match=r"^n must be a whole number from 1 to 150, not 151"):
             result.best(151)
 
-    def test_each_class_gets_a_variable(self) -> None:
+    def test_each_class_gets_a_variable(self):
         rng = np.random.default_rng(3)
         y = rng.permutation(np.repeat(["a", "b", "c", "d"], [60, 30, 30, 30]))
         X = rng.normal(size=(150, 60))
@@ -107,14 +105,14 @@ class TestSelections:
         result = interplay.select(X, y, dimensions=1, random_state=0)
         assert {"x1", "x2", "x3"} < set(result.best(4))
 
-    def test_a_triple_of_one_size_comes_whole(self) -> None:
+    def test_a_triple_of_one_size_comes_whole(self):
         rng = np.random.default_rng(4)
         X = rng.normal(size=(N, 15))
         y = X[:, 3] * X[:, 7] * X[:, 11] > 0
         assert set(interplay.select(X, y, dimensions=3, random_state=0).best(3)) == {"x3", "x7", "x11"}
         assert set(interplay.select(X, y, random_state=0).best(3)) == {"x3", "x7", "x11"}
 
-    def test_times_and_covariates(self) -> None:
+    def test_times_and_covariates(self):
         rng = np.random.default_rng(5)
         X = rng.normal(size=(N, 20))
         age = rng.normal(size=N)
@@ -126,7 +124,7 @@ class TestSelections:
         assert {"x4" if name == "x9" else name for name in best} == {"x4", "x6"}
         assert "x8" in interplay.select(X, (time, event), dimensions=1, random_state=0).best(3)
 
-    def test_labels(self) -> None:
+    def test_labels(self):
         import pandas as pd
 
         rng = np.random.default_rng(6)
@@ -137,7 +135,7 @@ class TestSelections:
         best = interplay.select(frame, y, dimensions=1, random_state=0).best(3)
         assert best[:2] in (["colour", "n2"], ["same", "n2"])
 
-    def test_saved_and_loaded(self, tmp_path) -> None:
+    def test_saved_and_loaded(self, tmp_path):
         X, y = mixed()
         result = interplay.select(X, y > 0, dimensions=(1, 2), random_state=0)
         result.save(tmp_path / "a.interplay")
@@ -145,7 +143,7 @@ class TestSelections:
         assert loaded.best(7) == result.best(7)
         assert loaded.best(7).table.equals(result.best(7).table)
 
-    def test_part_of_many_samples(self, monkeypatch) -> None:
+    def test_part_of_many_samples(self, monkeypatch):
         """Likeness from a part of the samples gives the same first variables."""
         import interplay.ask.selection.best_order as room
 
@@ -160,7 +158,7 @@ class TestSelections:
 
 
 class TestCurve:
-    def test_it_rises_to_the_causes_and_falls_with_noise(self, tmp_path) -> None:
+    def test_it_rises_to_the_causes_and_falls_with_noise(self, tmp_path):
         rng = np.random.default_rng(7)
         X = rng.normal(size=(240, 30))
         y = 2 * X[:, 1] + 1.5 * np.sign(X[:, 4] * X[:, 5]) + X[:, 6] + 0.5 * rng.normal(size=240)
@@ -181,14 +179,14 @@ class TestCurve:
             with pytest.raises(ValueError, match=r"^this result has no samples, .* use select\(X, y, "):
                 without.best("auto")
 
-    def test_noise_is_explained_by_nothing(self) -> None:
+    def test_noise_is_explained_by_nothing(self):
         rng = np.random.default_rng(8)
         X = rng.normal(size=(90, 30))
         curve = interplay.select(X, rng.integers(0, 3, 90), dimensions=1, random_state=0).best_curve
         assert (curve.explained < 0.1).all()
         assert curve.n_best <= 5
 
-    def test_ridge_regression(self) -> None:
+    def test_ridge_regression(self):
         """Coefficients are those of scikit-learn with the same penalty; of much noise the penalty is large."""
         from sklearn.linear_model import Ridge
 
@@ -202,7 +200,7 @@ class TestCurve:
         assert min(np.abs(found - fit).max() for fit in fits) < 1e-9
         assert np.abs(_ridge(rows, rng.normal(size=(1, 80)))).max() < 0.2
 
-    def test_classes_too_small_for_parts(self) -> None:
+    def test_classes_too_small_for_parts(self):
         X = np.random.default_rng(10).normal(size=(4, 3))
         result = interplay.select(X, [0, 1, 0, 1])
         with pytest.raises(ValueError, match=r"^best\('auto'\) needs at least 3 samples of each class, .* has 2"):

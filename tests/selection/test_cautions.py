@@ -1,12 +1,8 @@
 """Leaks of the outcome and identifiers: warned of, and marked in the table, the summary and the report."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,17 +22,17 @@ from interplay.show.report.page import report_page
 N = 300
 
 
-def noise(seed: int = 0, n_vars: int = 8) -> pd.DataFrame:
+def noise(seed=0, n_vars=8):
     return pd.DataFrame(
         np.random.default_rng(seed).normal(size=(N, n_vars)), columns=[f"gene{v}" for v in range(n_vars)]
     )
 
 
-def classes(seed: int = 1) -> np.ndarray:
+def classes(seed=1):
     return np.random.default_rng(seed).integers(0, 2, N)
 
 
-def found(X: pd.DataFrame, y: Any, **settings: Any) -> tuple[interplay.Selection, list[str]]:
+def found(X, y, **settings):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = interplay.select(X, y, **{"dimensions": 1, "random_state": 0} | settings)
@@ -45,7 +41,7 @@ def found(X: pd.DataFrame, y: Any, **settings: Any) -> tuple[interplay.Selection
 
 @pytest.mark.parametrize("dimensions", [1, 2])
 @pytest.mark.parametrize("multiclass", ["joint", "ovo", "ovr"])
-def test_a_column_that_determines_the_target(dimensions: int, multiclass: str) -> None:
+def test_a_column_that_determines_the_target(dimensions, multiclass):
     y = np.random.default_rng(3).integers(0, 3, N)
     rng = np.random.default_rng(4)
     several = np.array(["a", "b", "c", "d", "e", "f"])[y * 2 + rng.integers(0, 2, N)]  # two words for each class
@@ -62,14 +58,14 @@ def test_a_column_that_determines_the_target(dimensions: int, multiclass: str) -
     assert "stage: determines y completely" in result.summary()
 
 
-def test_a_copy_of_a_continuous_target() -> None:
+def test_a_copy_of_a_continuous_target():
     y = np.random.default_rng(1).normal(size=N)
     result, said = found(noise().assign(copy=np.exp(y), part=y + np.random.default_rng(2).normal(size=N)), y)
     assert result.cautions == {"copy": "determines y nearly completely"}
     assert len(said) == 1
 
 
-def test_a_column_that_nearly_determines_the_target() -> None:
+def test_a_column_that_nearly_determines_the_target():
     y = classes()
     spent = np.where(y == 0, 0, np.random.default_rng(1).exponential(size=N))
     spent[np.flatnonzero(y == 1)[:2]] = 0  # a few who had something to spend and did not
@@ -78,7 +74,7 @@ def test_a_column_that_nearly_determines_the_target() -> None:
     assert len(said) == 1
 
 
-def test_nothing_is_said_of_plain_tables() -> None:
+def test_nothing_is_said_of_plain_tables():
     y = classes()
     for X in (noise(), noise().assign(strong=y + np.random.default_rng(2).normal(0, 0.6, N))):
         result, said = found(X, y, missing="level")
@@ -90,7 +86,7 @@ def test_nothing_is_said_of_plain_tables() -> None:
 
 
 @pytest.mark.parametrize("dimensions", [1, 2])
-def test_missing_values_that_determine_the_target(dimensions: int) -> None:
+def test_missing_values_that_determine_the_target(dimensions):
     y = classes()
     X = noise()
     X["day_of_death"] = np.where(y == 1, np.random.default_rng(2).normal(size=N), np.nan)
@@ -102,7 +98,7 @@ def test_missing_values_that_determine_the_target(dimensions: int) -> None:
 
 
 @pytest.mark.parametrize("dimensions", [1, 2])
-def test_a_gain_that_comes_from_missing_values_alone(dimensions: int) -> None:
+def test_a_gain_that_comes_from_missing_values_alone(dimensions):
     y = classes()
     rng = np.random.default_rng(2)
     often = rng.random(N) < np.where(y == 1, 0.7, 0.1)
@@ -119,8 +115,8 @@ def test_a_gain_that_comes_from_missing_values_alone(dimensions: int) -> None:
     ]
 
 
-def test_missing_values_alone_by_counts() -> None:
-    def of(table: Any, members: tuple[int, ...] = (4,)) -> TupleCounts:
+def test_missing_values_alone_by_counts():
+    def of(table, members=(4,)):
         counts = np.array(table)
         return TupleCounts(np.array(members), 0, 0, [["?"] * n for n in counts.shape[:-1]], counts)
 
@@ -135,7 +131,7 @@ def test_missing_values_alone_by_counts() -> None:
     assert gains_by_missing_values_alone(of(np.swapaxes(flat, 0, 1), (2, 4)), 4, n_tuples=100)
 
 
-def test_identifiers() -> None:
+def test_identifiers():
     rng = np.random.default_rng(0)
     X = noise().assign(
         number=np.arange(N),
@@ -157,7 +153,7 @@ def test_identifiers() -> None:
     assert result.cautions == {"number": "determines y completely; looks like an identifier"}
 
 
-def test_in_parts() -> None:
+def test_in_parts():
     y = np.repeat([0, 1], 30)
     assert tells_classes_apart(np.r_[np.arange(30), np.arange(30) + 40.0], y, is_label=False)
     assert not tells_classes_apart(np.r_[np.arange(30), np.arange(30) + 29.0], y, is_label=False)  # a tie
@@ -177,7 +173,7 @@ def test_in_parts() -> None:
     assert not has_id_name("valid")
 
 
-def test_saved_reported_and_told_on_the_command_line(tmp_path: Path) -> None:
+def test_saved_reported_and_told_on_the_command_line(tmp_path):
     X = noise().assign(number=np.arange(N), outcome=np.arange(N) < 120)
     X.to_csv(tmp_path / "data.csv", index=False)
     outputs = ["--save", tmp_path / "run", "--report", tmp_path / "report.html", "--out", tmp_path / "table.csv"]
@@ -196,13 +192,13 @@ def test_saved_reported_and_told_on_the_command_line(tmp_path: Path) -> None:
     assert '"caution":' not in report_page(found(noise(), classes())[0])
 
 
-def run_quietly(*arguments: object) -> Any:
+def run_quietly(*arguments):
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         return run_command(*arguments)
 
 
-def test_the_design_of_a_survey_is_named() -> None:
+def test_the_design_of_a_survey_is_named():
     rng = np.random.default_rng(0)
     X = noise(n_vars=3).assign(
         WTMEC2YR=rng.uniform(1e3, 1e5, N), SDMVPSU=rng.integers(1, 3, N), weight=rng.normal(70, 9, N)

@@ -1,9 +1,6 @@
 """Exact p-values on their way: from bit planes, through select(), parts, files and checkpoints, into words."""
 
-from __future__ import annotations
-
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,14 +15,14 @@ from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines import tables as tables_module
 
 
-def small_data(n_samples: int = 24, n_vars: int = 6):
+def small_data(n_samples=24, n_vars=6):
     rng = np.random.default_rng(0)
     X = np.stack([rng.integers(0, 2 + v % 2, n_samples) for v in range(n_vars)], axis=1).astype(float)
     y = np.where(rng.random(n_samples) < 0.7, X[:, 0], rng.integers(0, 2, n_samples)).astype(int)
     return X, y, np.arange(n_samples) % 3
 
 
-def tables_of(x, y, strata, n_classes: int = 2) -> list:
+def tables_of(x, y, strata, n_classes=2):
     tables = []
     for stratum in np.unique(strata):
         here = strata == stratum
@@ -34,7 +31,7 @@ def tables_of(x, y, strata, n_classes: int = 2) -> list:
 
 
 @pytest.mark.parametrize("has_strata", [False, True])
-def test_counts_from_planes_are_counts(has_strata: bool, monkeypatch) -> None:
+def test_counts_from_planes_are_counts(has_strata, monkeypatch):
     monkeypatch.setattr(tables_module, "_MAX_NUMBERS", 40)  # a variable or two at a time
     rng = np.random.default_rng(0)
     n_levels = np.array([2, 3, 2, 5, 3, 2])
@@ -55,7 +52,7 @@ def test_counts_from_planes_are_counts(has_strata: bool, monkeypatch) -> None:
     assert sorted(seen) == list(range(6))
 
 
-def test_select_equals_plain_listing() -> None:
+def test_select_equals_plain_listing():
     X, y, _ = small_data()
     found = interplay.select(X, y, dimensions=1)
     expected = [reference.conditional_p_value(tables_of(x, y, np.zeros(len(y)))) for x in X.T]
@@ -63,7 +60,7 @@ def test_select_equals_plain_listing() -> None:
     np.testing.assert_array_equal(np.exp(found.log_p), found.p_value)
 
 
-def test_select_within_strata_equals_plain_listing_but_for_the_grid() -> None:
+def test_select_within_strata_equals_plain_listing_but_for_the_grid():
     X, y, strata = small_data()
     found = interplay.select(X, y, dimensions=1, strata=strata)
     for v, x in enumerate(X.T):
@@ -72,7 +69,7 @@ def test_select_within_strata_equals_plain_listing_but_for_the_grid() -> None:
         assert low * (1 - 1e-5) <= found.p_value[v] <= high * (1 + 1e-5)
 
 
-def test_comparisons_of_classes_count_as_tests() -> None:
+def test_comparisons_of_classes_count_as_tests():
     X, _, _ = small_data()
     y = np.arange(24) % 3
     found = interplay.select(X, y, dimensions=1, multiclass="ovr")
@@ -81,7 +78,7 @@ def test_comparisons_of_classes_count_as_tests() -> None:
         assert found.p_value[v] == pytest.approx(min(3 * min(each), 1), rel=1e-9)
 
 
-def test_several_discretisations_are_a_union_of_exact_tests() -> None:
+def test_several_discretisations_are_a_union_of_exact_tests():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
     settings = {"discretizations": 3, "range_": 0.5, "random_state": 1}
@@ -94,7 +91,7 @@ def test_several_discretisations_are_a_union_of_exact_tests() -> None:
     assert not fitted.null_fit.is_exact
 
 
-def test_noise_in_many_strata_is_not_selected() -> None:
+def test_noise_in_many_strata_is_not_selected():
     """χ² finds something in 12 % of such tables, which is 24 of these 200."""
     rng = np.random.default_rng(7)
     strata, n_any = np.repeat(np.arange(100), 20), 0
@@ -104,7 +101,7 @@ def test_noise_in_many_strata_is_not_selected() -> None:
     assert n_any <= 20  # 10 are expected
 
 
-def test_contrast_variables_have_exact_p_values_too() -> None:
+def test_contrast_variables_have_exact_p_values_too():
     X, y, strata = small_data()
     found = interplay.select(X, y, dimensions=1, strata=strata, n_contrast=30, random_state=0)
     p = found.contrast["p_value"].to_numpy()
@@ -115,7 +112,7 @@ def test_contrast_variables_have_exact_p_values_too() -> None:
 
 
 @pytest.mark.parametrize("with_strata", [False, True])
-def test_parts_give_the_same_bits(with_strata: bool, tmp_path: Path) -> None:
+def test_parts_give_the_same_bits(with_strata, tmp_path):
     X, y, strata = small_data()
     settings = {"dimensions": 1, "strata": strata if with_strata else None}
     whole = interplay.select(X, y, random_state=0, **settings)
@@ -127,7 +124,7 @@ def test_parts_give_the_same_bits(with_strata: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(5), np.full(6, 0.1), np.full(6, np.nan)])
-def test_parts_with_impossible_p_values_are_refused(wrong, tmp_path: Path) -> None:
+def test_parts_with_impossible_p_values_are_refused(wrong, tmp_path):
     X, y, _ = small_data()
     part = interplay.search_shard(X, y, shard=(1, 1), dimensions=1)
     runs = tuple(dataclasses.replace(run, exact_log_p=wrong) for run in part.runs)
@@ -136,7 +133,7 @@ def test_parts_with_impossible_p_values_are_refused(wrong, tmp_path: Path) -> No
         Part.load(tmp_path / "part")
 
 
-def test_saved_and_loaded(tmp_path: Path) -> None:
+def test_saved_and_loaded(tmp_path):
     X, y, _ = small_data()
     found = interplay.select(X, y, dimensions=1)
     found.save(tmp_path / "run")
@@ -145,14 +142,14 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     assert again.summary() == found.summary()
 
 
-def test_a_finished_checkpoint_gives_the_same(tmp_path: Path) -> None:
+def test_a_finished_checkpoint_gives_the_same(tmp_path):
     X, y, strata = small_data()
     settings = {"dimensions": 1, "strata": strata, "random_state": 0, "checkpoint": tmp_path / "run"}
     first, again = interplay.select(X, y, **settings), interplay.select(X, y, **settings)
     np.testing.assert_array_equal(first.log_p, again.log_p)
 
 
-def test_the_result_says_where_its_p_values_come_from(tmp_path: Path) -> None:
+def test_the_result_says_where_its_p_values_come_from(tmp_path):
     X, y, strata = small_data()
     found = interplay.select(X, y, dimensions=1, strata=strata)
     assert "exact p-values" in found.details()

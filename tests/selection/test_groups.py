@@ -1,7 +1,5 @@
 """groups= and permutations=: p-values that hold where samples are not independent, on every way through the product."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Ctrl-C after a search, while p-values and explanations are computed, hands over the finished part."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -33,7 +31,7 @@ def stop(*_args, **_options):
         ("interplay.ask.selection.explanation", "find_cautions", interplay.Selection),
     ],
 )
-def test_select_hands_over_gains_or_a_selection(data, monkeypatch, tmp_path, module, function, kind) -> None:
+def test_select_hands_over_gains_or_a_selection(data, monkeypatch, tmp_path, module, function, kind):
     whole = interplay.select(*data, random_state=0)
     monkeypatch.setattr(f"{module}.{function}", stop)
     with pytest.raises(KeyboardInterrupt) as caught:

@@ -1,10 +1,7 @@
 """`select` with an outcome of numbers: effects of each kind, calibration, strata, groups, shards, files, pictures."""
 
-from __future__ import annotations
-
 import warnings
 from functools import partial
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -20,16 +17,16 @@ from interplay.show.report.words import summary_sentences
 mpl.use("Agg")
 
 
-def table(seed: int = 0, n: int = 300, p: int = 20) -> np.ndarray:
+def table(seed=0, n=300, p=20):
     return np.random.default_rng(seed).normal(size=(n, p))
 
 
-def noise(seed: int, n: int = 300) -> np.ndarray:
+def noise(seed, n=300):
     return np.random.default_rng([9, seed]).normal(size=n)
 
 
 @pytest.fixture(scope="module")
-def mixed() -> tuple[pd.DataFrame, pd.Series, interplay.Selection]:
+def mixed():
     """A linear effect of g3, an interaction of g10 and g11."""
     X = pd.DataFrame(table(), columns=[f"g{v}" for v in range(20)])
     y = pd.Series(0.5 * X.g3 + np.sign(X.g10 * X.g11) + noise(1), name="pressure")
@@ -37,7 +34,7 @@ def mixed() -> tuple[pd.DataFrame, pd.Series, interplay.Selection]:
 
 
 class TestEffects:
-    def test_linear_and_interaction(self, mixed: tuple) -> None:
+    def test_linear_and_interaction(self, mixed):
         _, _, result = mixed
         assert set(result.relevant) == {"g3", "g10", "g11"}
         assert result.table.set_index("variable").loc[["g3", "g10"], "found"].tolist() == ["alone", "in pairs"]
@@ -54,11 +51,11 @@ class TestEffects:
             (lambda X: 1.2 * (X[:, 4] > 0.8), {"x4"}),  # threshold
         ],
     )
-    def test_other_shapes(self, effect, found: set[str]) -> None:
+    def test_other_shapes(self, effect, found):
         X = table(1)
         assert set(interplay.select(X, effect(X) + noise(1), random_state=0).relevant) == found
 
-    def test_more_is_found_than_by_cutting(self) -> None:
+    def test_more_is_found_than_by_cutting(self):
         found = np.zeros(2)
         for seed in range(12):
             X = table(seed, n=150, p=10)
@@ -68,7 +65,7 @@ class TestEffects:
                 found[place] += "x3" in result.relevant
         assert found[0] >= found[1] + 3
 
-    def test_genotypes_and_rare_levels(self) -> None:
+    def test_genotypes_and_rare_levels(self):
         rng = np.random.default_rng(2)
         X = table(2)
         X[:, :10] = rng.binomial(2, 0.2, size=(300, 10))
@@ -78,12 +75,12 @@ class TestEffects:
 
 
 class TestScale:
-    def test_ranks_do_not_depend_on_units(self, mixed: tuple) -> None:
+    def test_ranks_do_not_depend_on_units(self, mixed):
         X, y, result = mixed
         other = interplay.select(X, np.exp(y), random_state=0)
         np.testing.assert_array_equal(other.p_value, result.p_value)
 
-    def test_values_do(self, mixed: tuple) -> None:
+    def test_values_do(self, mixed):
         X, y, _ = mixed
         by_values = partial(interplay.select, X, dimensions=2, scale="values", random_state=0)
         plain = by_values(y)
@@ -91,10 +88,10 @@ class TestScale:
         assert (by_values(np.exp(y)).p_value != plain.p_value).any()
         assert plain.settings["scale"] == "values"
 
-    def test_rank_test_is_that_of_normal_scores(self, mixed: tuple) -> None:
+    def test_rank_test_is_that_of_normal_scores(self, mixed):
         X, y, result = mixed
 
-        def scores(values: np.ndarray) -> np.ndarray:
+        def scores(values):
             return stats.norm.ppf((stats.rankdata(values) - 0.5) / len(values))
 
         (rank,) = [test for test in result.tests if test.name == "rank"]
@@ -103,13 +100,13 @@ class TestScale:
 
 
 class TestDecision:
-    def test_older_word(self, mixed: tuple) -> None:
+    def test_older_word(self, mixed):
         X, y, result = mixed
         np.testing.assert_array_equal(
             interplay.select(X, y, decision="continuous", random_state=0).p_value, result.p_value
         )
 
-    def test_counts_are_numbers_and_the_summary_says_so(self) -> None:
+    def test_counts_are_numbers_and_the_summary_says_so(self):
         X = table(3)
         y = np.minimum(np.random.default_rng(3).poisson(np.exp(0.6 * X[:, 3])), 6)
         y[0] = 8
@@ -118,7 +115,7 @@ class TestDecision:
         assert "whole numbers, some of them rare" in result.summary()
         assert any("whole numbers" in sentence for sentence in summary_sentences(result))
 
-    def test_ordered_classes_as_numbers(self) -> None:
+    def test_ordered_classes_as_numbers(self):
         X = table(4)
         y = np.digitize(0.5 * X[:, 3] + noise(4), [-1, -0.3, 0.3, 1])
         classes = interplay.select(X, y, dimensions=(1, 2), random_state=0)
@@ -126,7 +123,7 @@ class TestDecision:
         assert classes.settings["decision"] == "classes"
         assert numbers.log_p[3] < classes.log_p[3]
 
-    def test_times_are_cut_only_if_asked(self) -> None:
+    def test_times_are_cut_only_if_asked(self):
         y = np.random.default_rng(5).exponential(size=300), np.arange(300) % 3 > 0
         whole = interplay.select(table(5), y, dimensions=1)
         assert whole.settings["decision"] == "number"
@@ -139,7 +136,7 @@ class TestDecision:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "counts", "heavy tails, values", "genotypes"])
-def test_noise(kind: str) -> None:
+def test_noise(kind):
     """Of 40 tables of noise at 0.05, more than 7 with a find would be a chance of 1 in 1400; tests are uniform."""
     n_false, p_values = 0, []
     for seed in range(40):
@@ -166,7 +163,7 @@ def test_noise(kind: str) -> None:
 
 
 class TestDesign:
-    def test_strata(self) -> None:
+    def test_strata(self):
         """Two variables and the outcome differ between sites; one of them matters within."""
         X = table(6)
         site = np.random.default_rng(6).integers(0, 3, 300)
@@ -176,7 +173,7 @@ class TestDesign:
         assert {"x3", "x7"} <= set(interplay.select(X, y, random_state=0).relevant)
         assert interplay.select(X, y, strata=site, random_state=0).relevant == ["x3"]
 
-    def test_whole_groups(self) -> None:
+    def test_whole_groups(self):
         """The outcome is one number per donor, and samples of a donor resemble each other."""
         donor = np.repeat(np.arange(30), 8)
         rng = np.random.default_rng(7)
@@ -188,19 +185,19 @@ class TestDesign:
         others = interplay.select(X, rng.normal(size=30)[donor], groups=donor, dimensions=1, random_state=0)
         assert others.relevant == []
 
-    def test_samples_within_groups(self) -> None:
+    def test_samples_within_groups(self):
         donor = np.repeat(np.arange(30), 8)
         X = table(8, n=240)
         result = interplay.select(X, X[:, 4] + noise(8, 240), groups=donor, dimensions=2, random_state=0)
         assert "x4" in result.relevant
 
-    def test_permutations(self, mixed: tuple) -> None:
+    def test_permutations(self, mixed):
         X, y, _ = mixed
         result = interplay.select(X, y, dimensions=2, permutations=True, n_permutations=99, random_state=0)
         assert {"g10", "g11"} <= set(result.relevant)
         assert result.p_value.min() == 0.01
 
-    def test_covariates(self) -> None:
+    def test_covariates(self):
         X = table(9)
         age = X[:, 4] + 0.1 * np.random.default_rng(9).normal(size=300)
         y = age + X[:, 2] + noise(9)
@@ -210,7 +207,7 @@ class TestDesign:
         assert result.in_model is not None
         assert (result.in_model.kind, result.in_model.about) == ("linear", ["covariate"])
 
-    def test_missing_level_and_labels(self) -> None:
+    def test_missing_level_and_labels(self):
         X = pd.DataFrame(table(10), columns=[f"g{v}" for v in range(20)])
         X["site"] = np.random.default_rng(10).choice(["a", "b", "c"], 300)
         y = (X.site == "b") * 1.2 + 0.5 * X.g5 + noise(10)
@@ -219,7 +216,7 @@ class TestDesign:
 
 
 class TestParts:
-    def test_merged_shards_equal_one_call(self, mixed: tuple, tmp_path: Path) -> None:
+    def test_merged_shards_equal_one_call(self, mixed, tmp_path):
         X, y, result = mixed
         for number in (1, 2, 3):
             interplay.search_shard(X, y, shard=(number, 3), random_state=0).save(tmp_path / f"part{number}")
@@ -230,13 +227,13 @@ class TestParts:
         with pytest.raises(ValueError, match="X is not the table"):
             interplay.merge_parts(tmp_path.glob("part*"), X=X + 1)
 
-    def test_checkpoint_is_gone_on_with(self, mixed: tuple, tmp_path: Path) -> None:
+    def test_checkpoint_is_gone_on_with(self, mixed, tmp_path):
         X, y, result = mixed
         for _ in range(2):
             again = interplay.select(X, y, random_state=0, checkpoint=tmp_path / "run.ckpt")
             np.testing.assert_array_equal(again.p_value, result.p_value)
 
-    def test_saved(self, mixed: tuple, tmp_path: Path) -> None:
+    def test_saved(self, mixed, tmp_path):
         _, _, result = mixed
         result.save(tmp_path / "run")
         again = interplay.load(tmp_path / "run")
@@ -245,7 +242,7 @@ class TestParts:
 
 
 class TestShown:
-    def test_summary_and_words(self, mixed: tuple) -> None:
+    def test_summary_and_words(self, mixed):
         _, y, result = mixed
         assert f"outcome a number, median {np.median(y):.4g}" in result.summary()
         assert "by ranks" in result.summary()
@@ -253,7 +250,7 @@ class TestShown:
         assert "normal scores of the ranks" in methods_paragraph(result)
         assert any("the outcome is a number" in sentence for sentence in summary_sentences(result))
 
-    def test_cells_hold_the_distribution(self, mixed: tuple) -> None:
+    def test_cells_hold_the_distribution(self, mixed):
         X, y, result = mixed
         cells = result.counts_of("g10")
         assert [result.names[v] for v in cells.members] == ["g10", "g11"]
@@ -262,18 +259,18 @@ class TestShown:
         assert cells.counts[1, 1, 0] == inside.sum()
 
     @pytest.mark.parametrize("variable", ["g3", "g10"])
-    def test_why(self, mixed: tuple, variable: str) -> None:
+    def test_why(self, mixed, variable):
         ax = mixed[2].plot.why(variable)
         assert variable in ax.get_title()
         assert any(text.get_text().startswith("n = ") for text in ax.texts)
 
-    def test_report(self, mixed: tuple, tmp_path: Path) -> None:
+    def test_report(self, mixed, tmp_path):
         mixed[2].to_html(tmp_path / "report.html")
         page = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert '"numbers":[' in page
         assert "drawBox" in page
 
-    def test_leaks(self) -> None:
+    def test_leaks(self):
         X = pd.DataFrame(table(11), columns=[f"g{v}" for v in range(20)])
         y = pd.Series(X.g3 + noise(11))
         X = X.assign(copy=1000 - 2 * y, rounded=y.round(1), near=y + 0.3 * noise(12))

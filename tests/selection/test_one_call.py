@@ -1,7 +1,5 @@
 """select() over several dimensions in one call: which are searched, and what is found."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np
@@ -16,12 +14,12 @@ from one_call_problem import found_in_mixed_effects, mixed_effects
 
 
 @pytest.fixture(scope="module")
-def data() -> tuple[np.ndarray, np.ndarray]:
+def data():
     return mixed_effects()
 
 
 @pytest.fixture(scope="module")
-def found() -> interplay.Selection:
+def found():
     return found_in_mixed_effects()
 
 
@@ -246,7 +244,7 @@ def test_madelon_in_one_call(madelon):
     assert {int(name[1:]) + 1 for name in result.relevant} == true
 
 
-def test_a_level_for_missing_labels_is_no_interaction_with_a_correlated_cause() -> None:
+def test_a_level_for_missing_labels_is_no_interaction_with_a_correlated_cause():
     rng = np.random.default_rng(0)
     a = rng.normal(size=1000)
     b = 0.8 * a + 0.6 * rng.normal(size=1000)

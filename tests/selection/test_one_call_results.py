@@ -1,7 +1,5 @@
 """select() over several dimensions in one call: every way to run it gives the same, and everything shows it."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from math import comb
@@ -16,19 +14,19 @@ from one_call_problem import N_VARS, found_in_mixed_effects, mixed_effects
 
 
 @pytest.fixture(scope="module")
-def data() -> tuple[np.ndarray, np.ndarray]:
+def data():
     return mixed_effects()
 
 
 @pytest.fixture(scope="module")
-def found() -> interplay.Selection:
+def found():
     return found_in_mixed_effects()
 
 
 # --- Every way to run it ----------------------------------------------------------------------------------------------
 
 
-def assert_same(a: interplay.Selection, b: interplay.Selection) -> None:
+def assert_same(a, b):
     assert np.array_equal(a.log_p, b.log_p)
     assert a.relevant == b.relevant
     assert a.table.equals(b.table)
@@ -86,7 +84,7 @@ def test_dask_gives_the_same(data):
 def test_an_interrupt_goes_on_from_the_checkpoint(data, tmp_path, found):
     done: list[float] = []
 
-    def stop_in_the_triples(share: float) -> None:
+    def stop_in_the_triples(share):
         done.append(share)
         if share > 0.2:
             raise KeyboardInterrupt

@@ -1,7 +1,5 @@
 """Relevant variables in new samples: each in the way it was found, against scipy, statsmodels and known truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,7 @@ from interplay.infer.claims import Claims, ClassClaims, NumberClaims
 from reference import covariate_columns
 
 
-def mixed(seed: int, n: int = 700) -> tuple[pd.DataFrame, np.ndarray]:
+def mixed(seed, n=700):
     """One variable of each kind: a trend, a U shape, labels, a pair; the others are noise."""
     rng = np.random.default_rng(seed)
     trend, bowl, left, right = rng.normal(size=(4, n))
@@ -29,7 +27,7 @@ def mixed(seed: int, n: int = 700) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def first() -> interplay.Selection:
+def first():
     return interplay.select(*mixed(1), random_state=0)
 
 
@@ -221,7 +219,7 @@ def test_one_size_of_tuples_replicates():
 def test_groups_are_permuted_as_wholes():
     rng = np.random.default_rng(3)
 
-    def donors(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def donors(n):
         groups = np.repeat(np.arange(n), 8)
         ill = groups % 2
         X = rng.normal(size=(8 * n, 5)) + 1.5 * rng.normal(size=(n, 5))[groups]

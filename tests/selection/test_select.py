@@ -1,7 +1,5 @@
 """select() end to end: the paper's lists, planted pairs, noise, saving, bad settings."""
 
-from __future__ import annotations
-
 import contextlib
 from functools import partial
 
@@ -9,7 +7,6 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.show.results.selection import Selection
 
 # Spec §9: variables of Madelon in order of p, numbered from 1, as the paper prints them.
 PAPER = {
@@ -22,42 +19,42 @@ CLUSTERS = [
 ]  # fmt: skip
 
 
-def numbered_from_1(names: list[str]) -> list[int]:
+def numbered_from_1(names):
     return [int(name[1:]) + 1 for name in names]
 
 
 @pytest.fixture(scope="module")
-def madelon_3d(madelon) -> Selection:
+def madelon_3d(madelon):
     return interplay.select(*madelon, dimensions=3, n_contrast=0, n_jobs=-1, random_state=0)
 
 
 class TestThePaper:
     @pytest.mark.parametrize("dimensions", [1, 2])
-    def test_lists_in_order(self, madelon, dimensions: int) -> None:
+    def test_lists_in_order(self, madelon, dimensions):
         result = interplay.select(*madelon, dimensions=dimensions, n_contrast=0, random_state=0)
         assert numbered_from_1(result.relevant) == PAPER[dimensions]
 
-    def test_list_in_3d(self, madelon_3d: Selection) -> None:
+    def test_list_in_3d(self, madelon_3d):
         assert numbered_from_1(madelon_3d.relevant) == PAPER[3]
 
-    def test_fit_in_2d(self, madelon) -> None:
+    def test_fit_in_2d(self, madelon):
         fit = interplay.select(*madelon, dimensions=2, n_contrast=0, fit="lsq", random_state=0).null_fit
         assert fit.alpha == pytest.approx(0.0058425453, rel=1e-5)
         assert fit.n_irrelevant == 479
 
-    def test_fit_in_3d(self, madelon_3d: Selection) -> None:
+    def test_fit_in_3d(self, madelon_3d):
         assert madelon_3d.null_fit.alpha == pytest.approx(5.12425e-5, rel=1e-4)
         assert madelon_3d.null_fit.n_irrelevant == 462
 
-    def test_clusters_of_table_3(self, madelon_3d: Selection) -> None:
+    def test_clusters_of_table_3(self, madelon_3d):
         assert sorted(sorted(numbered_from_1(group)) for group in madelon_3d.clusters(0.99)) == CLUSTERS
 
-    def test_blind_2d_run(self, madelon) -> None:
+    def test_blind_2d_run(self, madelon):
         result = interplay.select(*madelon, dimensions=2, discretizations=30, random_state=118912, n_jobs=-1)
         found = set(numbered_from_1(result.relevant))
         assert set(PAPER[2]) <= found <= set(PAPER[2]) | {456}
 
-    def test_t_test(self, madelon) -> None:
+    def test_t_test(self, madelon):
         """The paper's univariate baseline: plain SciPy, adjusted with our function."""
         from scipy.stats import ttest_ind
 
@@ -70,7 +67,7 @@ class TestThePaper:
         assert (relevant[np.argsort(p[relevant])] + 1).tolist() == expected
 
 
-def xor_data(seed: int, n_samples: int = 600, n_vars: int = 25) -> tuple[np.ndarray, np.ndarray]:
+def xor_data(seed, n_samples=600, n_vars=25):
     """Noise, and a decision that columns 4 and 17 make together."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_samples, n_vars))
@@ -80,7 +77,7 @@ def xor_data(seed: int, n_samples: int = 600, n_vars: int = 25) -> tuple[np.ndar
 
 class TestPlantedPairs:
     @pytest.mark.parametrize("n_contrast", [0, 60, "auto"])
-    def test_found_together_and_missed_alone(self, n_contrast) -> None:
+    def test_found_together_and_missed_alone(self, n_contrast):
         X, y = xor_data(1)
         alone = interplay.select(X, y, dimensions=1, random_state=0)
         pairs = interplay.select(X, y, dimensions=2, n_contrast=n_contrast, random_state=0)
@@ -92,7 +89,7 @@ class TestPlantedPairs:
         assert row["gain_alone"] == pytest.approx(alone.table["gain"][4])
 
     @pytest.mark.parametrize("multiclass", ["joint", "ovo", "ovr"])
-    def test_three_classes(self, multiclass: str) -> None:
+    def test_three_classes(self, multiclass):
         X, y = xor_data(2)
         classes = np.where(np.arange(len(y)) % 3 == 0, "third", np.where(y, "yes", "no"))
         result = interplay.select(X, classes, dimensions=2, multiclass=multiclass, random_state=0)
@@ -105,7 +102,7 @@ class TestPlantedPairs:
                 _ = result.gains
 
     @pytest.mark.parametrize("decision_divisions", [None, 1])
-    def test_number_decision(self, decision_divisions: int | None) -> None:
+    def test_number_decision(self, decision_divisions):
         X, y = xor_data(3)
         noise = np.random.default_rng(0).normal(scale=0.4, size=len(y))
         call = partial(interplay.select, X, y + noise, decision_divisions=decision_divisions, random_state=0)
@@ -114,7 +111,7 @@ class TestPlantedPairs:
         assert set(result.relevant) == {"x4", "x17"}
         assert call(dimensions=1).relevant == []
 
-    def test_mixed_levels(self) -> None:
+    def test_mixed_levels(self):
         X, y = xor_data(4)
         X[:, 5:10] = np.random.default_rng(1).integers(0, 3, (len(X), 5))
         X[:, 17] = X[:, 17] > 0
@@ -126,7 +123,7 @@ class TestPlantedPairs:
 @pytest.mark.parametrize(
     "settings", [{"dimensions": 1}, {"dimensions": 2}, {"dimensions": 2, "n_contrast": 0}, {"dimensions": 3}]
 )
-def test_noise_gives_nothing_beyond_the_level(settings: dict) -> None:
+def test_noise_gives_nothing_beyond_the_level(settings):
     """At level 0.05, 20 seeds give on average one false selection; 5 or more have a probability of 0.3 %."""
     n_with_finds = 0
     for seed in range(20):
@@ -137,7 +134,7 @@ def test_noise_gives_nothing_beyond_the_level(settings: dict) -> None:
 
 
 @pytest.fixture(scope="module")
-def result() -> Selection:
+def result():
     X, y = xor_data(1)
     return interplay.select(X, y, dimensions=2, random_state=7)
 
@@ -147,17 +144,17 @@ def result() -> Selection:
     [np.zeros((40, 30)), np.random.default_rng(0).normal(size=(4, 10)), np.arange(40.0)[:, np.newaxis] * np.ones(3)],
     ids=["constant", "4 samples", "3 copies"],
 )
-def test_degenerate_data_are_no_error(X: np.ndarray) -> None:
+def test_degenerate_data_are_no_error(X):
     assert interplay.select(X, np.arange(len(X)) // (len(X) // 2), dimensions=2, random_state=0).p_value.max() <= 1
 
 
-def test_a_predictor_among_constants_is_found() -> None:
+def test_a_predictor_among_constants_is_found():
     X = np.zeros((60, 200))
     X[:, 7] = y = np.arange(60) % 2
     assert interplay.select(X, y, dimensions=2, random_state=0).relevant == ["x7"]
 
 
-def test_many_constant_columns_do_not_spoil_the_null() -> None:
+def test_many_constant_columns_do_not_spoil_the_null():
     """The contrast variables are then of two kinds; a fit to all of them selected something in 18 % of noise."""
     n_with_finds = 0
     for seed in range(40):
@@ -171,7 +168,7 @@ def test_many_constant_columns_do_not_spoil_the_null() -> None:
 
 
 class TestSelection:
-    def test_table(self, result: Selection) -> None:
+    def test_table(self, result):
         assert list(result.table.columns) == [
             "variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone",
             "synergy", "direction", "effect", "effect_low", "effect_high", "effect_kind", "representative",
@@ -180,18 +177,18 @@ class TestSelection:
         assert result.table["variable"].tolist() == [f"x{v}" for v in range(25)]
         assert set(result.table.loc[result.table["relevant"], "variable"]) == set(result.relevant)
 
-    def test_contrast(self, result: Selection) -> None:
+    def test_contrast(self, result):
         assert len(result.contrast) == 300
         assert set(result.contrast["source"]) <= set(result.names)
 
-    def test_prints(self, result: Selection) -> None:
+    def test_prints(self, result):
         text = repr(result)
         assert text.startswith("2 of 25 variables relevant")
         assert "x4" in text
         assert "seed 7" in text
         assert "<table" in result._repr_html_()
 
-    def test_names_are_escaped_in_html(self) -> None:
+    def test_names_are_escaped_in_html(self):
         import pandas as pd
 
         X, y = xor_data(1)
@@ -200,7 +197,7 @@ class TestSelection:
         assert "<script>" in result.relevant[0] + result.relevant[1]
         assert "<script>" not in result._repr_html_()
 
-    def test_tuples_of(self, result: Selection) -> None:
+    def test_tuples_of(self, result):
         tuples = result.tuples_of("x17")
         assert tuples.iloc[0]["variable"] == "x17"
         assert tuples.iloc[0]["members"] == ("x4", "x17")
@@ -209,7 +206,7 @@ class TestSelection:
         with pytest.raises(ValueError, match="'foo' is not among the 25 variables"):
             result.tuples_of("foo")
 
-    def test_saved_loaded_and_run_again_is_identical(self, result: Selection, tmp_path) -> None:
+    def test_saved_loaded_and_run_again_is_identical(self, result, tmp_path):
         result.save(tmp_path / "run.interplay")
         loaded = interplay.load(tmp_path / "run.interplay")
         X, y = xor_data(1)
@@ -224,7 +221,7 @@ class TestSelection:
             assert other.clusters() == result.clusters()
             assert np.array_equal(other.null_fit.p_values(), result.null_fit.p_values())
 
-    def test_damaged_files_are_refused(self, result: Selection, tmp_path) -> None:
+    def test_damaged_files_are_refused(self, result, tmp_path):
         path = tmp_path / "run.interplay"
         result.save(path)
         whole = path.read_bytes()
@@ -236,7 +233,7 @@ class TestSelection:
             with contextlib.suppress(ValueError):
                 assert interplay.load(path).table.equals(result.table)
 
-    def test_changing_the_table_changes_nothing_else(self, result: Selection) -> None:
+    def test_changing_the_table_changes_nothing_else(self, result):
         before = result.summary()
         table = result.table
         table["variable"] = table["variable"].to_numpy()[::-1].copy()
@@ -246,7 +243,7 @@ class TestSelection:
     @pytest.mark.parametrize(
         "discrete", [{0, 3}, range(2), iter([1, 2]), np.array([0, 1]), ("x0", 1), np.arange(25) < 2]
     )
-    def test_discrete_may_be_any_collection(self, discrete, tmp_path) -> None:
+    def test_discrete_may_be_any_collection(self, discrete, tmp_path):
         X, _ = xor_data(1)
         X = (X * 2).round()
         X[:, 3] = X[:, 3] > 0
@@ -256,12 +253,12 @@ class TestSelection:
         again = interplay.select(X, y, **interplay.load(tmp_path / "run").settings)
         assert again.table.equals(result.table)
 
-    def test_a_failed_save_leaves_nothing(self, result: Selection, tmp_path) -> None:
+    def test_a_failed_save_leaves_nothing(self, result, tmp_path):
         with pytest.raises(FileNotFoundError):
             result.save(tmp_path / "missing" / "run.interplay")
         assert list(tmp_path.iterdir()) == []
 
-    def test_containers_do_not_matter(self, result: Selection) -> None:
+    def test_containers_do_not_matter(self, result):
         import pandas as pd
         import polars as pl
 
@@ -272,7 +269,7 @@ class TestSelection:
             assert other.table.equals(result.table)
             assert other.provenance["data_fingerprint"] == result.provenance["data_fingerprint"]
 
-    def test_plots(self, result: Selection) -> None:
+    def test_plots(self, result):
         import matplotlib as mpl
 
         mpl.use("Agg")
@@ -286,7 +283,7 @@ class TestSelection:
 
 
 @pytest.mark.parametrize("call", [interplay.select, interplay.interactions])
-def test_methods_speak_of_cuts_where_something_is_cut(call, tmp_path) -> None:
+def test_methods_speak_of_cuts_where_something_is_cut(call, tmp_path):
     rng = np.random.default_rng(0)
     genotypes, y = rng.integers(0, 3, (60, 4)), np.arange(60) % 2
     numbers = np.column_stack([genotypes, rng.normal(size=60)])
@@ -300,7 +297,7 @@ def test_methods_speak_of_cuts_where_something_is_cut(call, tmp_path) -> None:
     assert "Numeric variables were" in said[1]
 
 
-def test_details_speak_of_cuts_where_something_is_cut() -> None:
+def test_details_speak_of_cuts_where_something_is_cut():
     rng = np.random.default_rng(0)
     genotypes, y = rng.integers(0, 3, (60, 4)), np.arange(60) % 2
     numbers = np.column_stack([genotypes, rng.normal(size=60)])
@@ -324,7 +321,7 @@ def test_saved_with_pairs_that_only_one_cut_may_explain(tmp_path):
     }
 
 
-def test_huge_and_infinite_numbers() -> None:
+def test_huge_and_infinite_numbers():
     """Squares of columns may overflow, and ranks of y may be of infinite values: neither is a warning."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(80, 4))

@@ -1,9 +1,5 @@
 """Shards: any number of parts, put together, equals one run to the last bit."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +12,7 @@ from interplay.search.loop import Shard
 
 
 @pytest.fixture(scope="module")
-def data() -> tuple[pd.DataFrame, np.ndarray]:
+def data():
     """Numbers, flags and text, so that there are tiles of several kinds; three classes."""
     rng = np.random.default_rng(4)
     X = pd.DataFrame(rng.normal(size=(240, 60)), columns=[f"gene {v}" for v in range(60)])
@@ -26,7 +22,7 @@ def data() -> tuple[pd.DataFrame, np.ndarray]:
     return X, y
 
 
-def assert_same(a: interplay.Selection, b: interplay.Selection, *, tested: bool = True) -> None:
+def assert_same(a, b, *, tested=True):
     """Compare two results; without the table of samples, the tuples of one were not tested."""
     for name in ("log_p", "p_value", "p_adjusted", "is_relevant", "ranked"):
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
@@ -59,7 +55,7 @@ def assert_same(a: interplay.Selection, b: interplay.Selection, *, tested: bool 
     ],
 )
 @pytest.mark.filterwarnings("ignore:column .* of X determines? y completely")  # one pair of classes
-def test_parts_equal_one_run(data, tmp_path: Path, n_shards: int, settings: dict) -> None:
+def test_parts_equal_one_run(data, tmp_path, n_shards, settings):
     X, y = data
     files = []
     for number in range(1, n_shards + 1):
@@ -77,7 +73,7 @@ def test_parts_equal_one_run(data, tmp_path: Path, n_shards: int, settings: dict
     assert_same(interplay.load(tmp_path / "merged"), plain)
 
 
-def test_shares_are_even_and_cover_everything(monkeypatch) -> None:
+def test_shares_are_even_and_cover_everything(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 600)), rng.integers(0, 2, 60)
     n_tuples, costs = [], []
@@ -96,9 +92,9 @@ def test_shares_are_even_and_cover_everything(monkeypatch) -> None:
     assert max(costs) < 1.25 * sum(costs) / 8
 
 
-def test_engines_that_cut_otherwise_make_parts_that_fit(data) -> None:
+def test_engines_that_cut_otherwise_make_parts_that_fit(data):
     class OtherTiles(CpuEngine):
-        def tile_shape(self, dimensions: int) -> TileShape:
+        def tile_shape(self, dimensions):
             return TileShape(block_size=8, middle_size=8, n_lanes=8, even=False)
 
     parts = [
@@ -108,7 +104,7 @@ def test_engines_that_cut_otherwise_make_parts_that_fit(data) -> None:
     assert_same(interplay.merge_parts(parts, X=data[0]), interplay.select(*data, dimensions=2, random_state=0))
 
 
-def test_without_the_table_only_clusters_are_missing(data) -> None:
+def test_without_the_table_only_clusters_are_missing(data):
     X, y = data
     parts = [interplay.search_shard(X, y, dimensions=2, shard=(i, 2)) for i in (1, 2)]
     merged = interplay.merge_parts(parts)
@@ -122,11 +118,11 @@ def test_without_the_table_only_clusters_are_missing(data) -> None:
             interplay.merge_parts(parts, X=table)
 
 
-def test_missing_doubled_and_foreign_parts_are_refused(data, tmp_path: Path) -> None:
+def test_missing_doubled_and_foreign_parts_are_refused(data, tmp_path):
     X, y = data
     parts = {i: interplay.search_shard(X, y, shard=f"{i}/4", dimensions=1) for i in (1, 2, 3, 4)}
 
-    def refused(given: list, message: str) -> None:
+    def refused(given, message):
         with pytest.raises(ValueError, match=message) as caught:
             interplay.merge_parts(given)
         assert "\n" not in str(caught.value)
@@ -154,16 +150,16 @@ def test_missing_doubled_and_foreign_parts_are_refused(data, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("shard", ["3", "0/4", "5/4", "a/b", (1, 2, 3), 3, None, "1/0", (1.5, 3)])
-def test_bad_shards(data, shard) -> None:
+def test_bad_shards(data, shard):
     with pytest.raises((ValueError, TypeError), match="shard"):
         interplay.search_shard(*data, dimensions=2, shard=shard)
 
 
-def test_a_shard_may_be_written_with_spaces() -> None:
+def test_a_shard_may_be_written_with_spaces():
     assert str(Shard.parse(" 3 / 64")) == "3/64"
 
 
-def test_a_shard_has_a_checkpoint_of_its_own(data, tmp_path: Path) -> None:
+def test_a_shard_has_a_checkpoint_of_its_own(data, tmp_path):
     file = tmp_path / "run.ckpt"
     first = interplay.search_shard(*data, dimensions=2, shard="1/2", checkpoint=file)
     again = interplay.search_shard(*data, dimensions=2, shard="1/2", checkpoint=file)

@@ -1,7 +1,5 @@
 """Groups of redundant variables and the short list: against MANOVA, on tables of known truth, in all ways in."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +9,7 @@ import interplay
 from interplay.infer.short_list import Unit, choose_short_list, pillai_log_p
 
 
-def _orthonormal(columns: np.ndarray) -> np.ndarray:
+def _orthonormal(columns):
     return np.linalg.qr(columns - columns.mean(axis=0))[0].T
 
 
@@ -46,7 +44,7 @@ def test_given_others_is_the_f_test_of_a_regression():
     assert np.exp([each.log_p for each in found]) == pytest.approx(fit.pvalues[1:])
 
 
-def _signs(*columns: np.ndarray) -> np.ndarray:
+def _signs(*columns):
     return (np.prod(columns, axis=0) > 0).astype(float)[np.newaxis]
 
 
@@ -92,7 +90,7 @@ def test_a_member_of_a_listed_tuple_stays():
 
 
 @pytest.fixture(scope="module")
-def chain() -> tuple[pd.DataFrame, np.ndarray]:
+def chain():
     """cause drives copies of itself; only cause, other and the pair of left and right matter."""
     rng = np.random.default_rng(3)
     n = 800
@@ -110,7 +108,7 @@ def chain() -> tuple[pd.DataFrame, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def found(chain) -> interplay.Selection:
+def found(chain):
     return interplay.select(*chain, random_state=0)
 
 
@@ -186,7 +184,7 @@ def test_members_are_replaced_by_the_most_similar_chosen_variables(found, chain)
     columns = UnitColumns(found, as_table(X), covariate[np.newaxis])
     v = {name: place for place, name in enumerate(X)}
 
-    def has_cell(rows: np.ndarray, one: np.ndarray, other: np.ndarray) -> bool:
+    def has_cell(rows, one, other):
         """Is the cell of both lowest quarters a sum of the columns?"""
         cell = (one <= np.quantile(one, 0.25)) & (other <= np.quantile(other, 0.25))
         design = np.column_stack([np.ones(len(X)), rows.T])

@@ -1,7 +1,5 @@
 """select(stability=): halves are complementary, frequencies are counts, and nothing else changes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -11,19 +9,19 @@ from interplay.ask.selection.stability import halves
 from interplay.infer.stability import Stability, stability_of
 
 
-def xor_data(n: int = 400, n_vars: int = 12) -> tuple[np.ndarray, np.ndarray]:
+def xor_data(n=400, n_vars=12):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, n_vars))
     return X, (X[:, 2] > 0) ^ (X[:, 7] > 0) ^ (rng.random(n) < 0.15)
 
 
 @pytest.fixture(scope="module")
-def result() -> interplay.Selection:
+def result():
     X, y = xor_data()
     return interplay.select(X, y, dimensions=2, stability=10, random_state=0)
 
 
-def test_table_tuples_and_summary(result: interplay.Selection) -> None:
+def test_table_tuples_and_summary(result):
     frequency = result.table["stability"].to_numpy()
     assert frequency[[2, 7]].tolist() == [1.0, 1.0]
     assert frequency[[v for v in range(12) if v not in (2, 7)]].max() <= 0.3
@@ -33,7 +31,7 @@ def test_table_tuples_and_summary(result: interplay.Selection) -> None:
     assert result.settings["stability"] == 10
 
 
-def test_nothing_else_changes(result: interplay.Selection) -> None:
+def test_nothing_else_changes(result):
     X, y = xor_data()
     plain = interplay.select(X, y, dimensions=2, random_state=0)
     assert plain.stability is None
@@ -43,7 +41,7 @@ def test_nothing_else_changes(result: interplay.Selection) -> None:
         plain.plot.stability()
 
 
-def test_each_half_is_a_selection_of_these_samples(result: interplay.Selection) -> None:
+def test_each_half_is_a_selection_of_these_samples(result):
     """By hand: the halves of the task, each given to select() itself."""
     X, y = xor_data()
     task = task_of(X, y, dimensions=2, stability=10, random_state=0)
@@ -54,7 +52,7 @@ def test_each_half_is_a_selection_of_these_samples(result: interplay.Selection) 
     np.testing.assert_allclose(result.stability.frequency, counts / 10)
 
 
-def test_halves_are_complementary_and_alike() -> None:
+def test_halves_are_complementary_and_alike():
     X, y = xor_data(101)
     strata = np.arange(101) % 2
     task = task_of(X, y, strata=strata, dimensions=2, stability=6, random_state=3)
@@ -70,7 +68,7 @@ def test_halves_are_complementary_and_alike() -> None:
     assert not np.array_equal(some[0], some[2])
 
 
-def test_groups_stay_together() -> None:
+def test_groups_stay_together():
     X, y = xor_data(200)
     groups = np.arange(200) // 4
     y = y[groups * 4]  # one label for each group
@@ -80,7 +78,7 @@ def test_groups_stay_together() -> None:
 
 
 @pytest.mark.parametrize("kind", ["number", "times", "auto"])
-def test_other_outcomes_and_dimensions(kind: str) -> None:
+def test_other_outcomes_and_dimensions(kind):
     X, y = xor_data(300, 9)
     rng = np.random.default_rng(1)
     asked: dict = {"dimensions": 2}
@@ -94,7 +92,7 @@ def test_other_outcomes_and_dimensions(kind: str) -> None:
     assert found.stability.frequency[[2, 7]].min() > 0.7
 
 
-def test_bound_is_that_of_shah_and_samworth() -> None:
+def test_bound_is_that_of_shah_and_samworth():
     found = stability_of([(np.array([0, 1]), [(0, 1)]), (np.array([0]), [(0, 1), (0, 1)])], 50, 2)
     assert found.frequency[:3].tolist() == [1.0, 0.5, 0.0]
     assert found.tuples.tolist() == [[0, 1]]
@@ -102,7 +100,7 @@ def test_bound_is_that_of_shah_and_samworth() -> None:
     assert found.expected_false(0.75) == pytest.approx(1.5**2 / 50 / 0.5)
 
 
-def test_saved_report_and_plot(result: interplay.Selection, tmp_path) -> None:
+def test_saved_report_and_plot(result, tmp_path):
     result.save(tmp_path / "s.interplay")
     again = interplay.load(tmp_path / "s.interplay")
     assert isinstance(again.stability, Stability)
@@ -116,7 +114,7 @@ def test_saved_report_and_plot(result: interplay.Selection, tmp_path) -> None:
     assert axes.patches[-1].get_width() == 1.0
 
 
-def test_command_line(tmp_path, monkeypatch, capfd) -> None:
+def test_command_line(tmp_path, monkeypatch, capfd):
     from command_line import exclusive_or, in_process
 
     exclusive_or().to_csv(tmp_path / "t.csv", index=False)
@@ -127,7 +125,7 @@ def test_command_line(tmp_path, monkeypatch, capfd) -> None:
     assert "of 4 halves of the samples" in done.out
 
 
-def test_bad_numbers_are_refused() -> None:
+def test_bad_numbers_are_refused():
     X, _ = xor_data(60)
     with pytest.raises(ValueError, match=r"^stability needs at least 4 samples of each class"):
         interplay.select(X, np.r_[np.zeros(57), np.ones(3)].astype(int), stability=4)

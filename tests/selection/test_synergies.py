@@ -1,7 +1,5 @@
 """The tuples that explain relevant variables: against plain loops, as a table, as a graph, saved and loaded."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from itertools import combinations
@@ -14,7 +12,7 @@ import reference
 from interplay.ask.selection import best_tuples as explanations
 
 
-def three_way(n_samples: int = 400) -> tuple[np.ndarray, np.ndarray]:
+def three_way(n_samples=400):
     """Variables 2, 5 and 9 decide together; 2 and 5 a little as a pair; 7 alone."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_samples, 14))
@@ -28,7 +26,7 @@ def three_way(n_samples: int = 400) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("discretizations", [1, 2])
 @pytest.mark.parametrize("dimensions", [2, 3])
-def test_against_plain_loops(dimensions: int, discretizations: int) -> None:
+def test_against_plain_loops(dimensions, discretizations):
     X, y = three_way()
     X[:, 7] = np.digitize(X[:, 7], [-0.5, 0.8])  # three levels, taken as they are
     settings = {"discretizations": discretizations, "range_": 0.4 if discretizations > 1 else None}
@@ -36,7 +34,7 @@ def test_against_plain_loops(dimensions: int, discretizations: int) -> None:
     codes = interplay.discretize(X, random_state=3, **settings).transpose(0, 2, 1).tolist()
     levels = [3 if v == 7 else 2 for v in range(14)]
 
-    def gain(members: tuple[int, ...], variable: int) -> float:
+    def gain(members, variable):
         place = members.index(variable)
         return max(
             reference.information_gain([c[v] for v in members], [levels[v] for v in members], y.tolist(), 2, 0.25)[
@@ -64,7 +62,7 @@ def test_against_plain_loops(dimensions: int, discretizations: int) -> None:
             assert row["p_gain"] == pytest.approx(result.null_fit.p_values([whole], df=[df])[0], rel=1e-6)
 
 
-def test_first_tuple_is_the_best_one() -> None:
+def test_first_tuple_is_the_best_one():
     result = interplay.select(*three_way(), dimensions=3, random_state=0)
     assert {"x2", "x5", "x9"} <= set(result.relevant)
     first = result.synergies(top=1).set_index("variable")
@@ -77,7 +75,7 @@ def test_first_tuple_is_the_best_one() -> None:
     assert 0 < first.loc["x2", "synergy"] < first.loc["x2", "gain"]
 
 
-def test_many_relevant_variables_are_explained_in_groups(monkeypatch) -> None:
+def test_many_relevant_variables_are_explained_in_groups(monkeypatch):
     X, y = three_way()
     whole = interplay.select(X, y, dimensions=2, random_state=0).synergies(top=1)
     monkeypatch.setattr(explanations, "_TUPLES_BOUNDS", (3, 3))
@@ -85,13 +83,13 @@ def test_many_relevant_variables_are_explained_in_groups(monkeypatch) -> None:
     assert cut.equals(whole)
 
 
-def test_saved_and_loaded(tmp_path) -> None:
+def test_saved_and_loaded(tmp_path):
     result = interplay.select(*three_way(), dimensions=3, random_state=0)
     result.save(tmp_path / "run.interplay")
     assert interplay.load(tmp_path / "run.interplay").synergies().equals(result.synergies())
 
 
-def test_several_runs_and_nothing_relevant() -> None:
+def test_several_runs_and_nothing_relevant():
     X, _ = three_way()
     bits = X > 0
     y = 2 * bits[:, 3] + (bits[:, 5] ^ bits[:, 6])
@@ -110,7 +108,7 @@ def test_several_runs_and_nothing_relevant() -> None:
     assert nothing.synergy_graph().number_of_nodes() == 0
 
 
-def test_graph() -> None:
+def test_graph():
     result = interplay.select(*three_way(), dimensions=3, random_state=0)
     graph = result.synergy_graph(top=1)
     assert set(result.relevant) <= set(graph.nodes)
@@ -123,7 +121,7 @@ def test_graph() -> None:
     assert edge["p_gain"] < 1e-6
 
 
-def test_messages(monkeypatch) -> None:
+def test_messages(monkeypatch):
     X, y = three_way()
     result = interplay.select(X, y, dimensions=2, random_state=0)
     older = replace(result, runs=(replace(result.runs[0], explanations=None),))

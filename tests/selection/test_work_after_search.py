@@ -1,7 +1,5 @@
 """What comes after a search takes work in proportion to its candidates: calls are counted, which no clock disturbs."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 

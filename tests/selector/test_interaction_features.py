@@ -1,7 +1,5 @@
 """InteractionFeatures: scikit-learn's own checks, features against plain loops, and no leak of the outcome."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -53,27 +51,27 @@ FURTHER_CHECKS = (
 @pytest.mark.filterwarnings(*WARNINGS_OF_CHECKS)
 class TestChecksOfScikitLearn:
     @pytest.fixture(autouse=True)
-    def _array_api(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def _array_api(self, monkeypatch):
         monkeypatch.setenv("SCIPY_ARRAY_API", "1")
 
     @parametrize_with_checks(list(ESTIMATORS))
-    def test_every_estimator(self, estimator, check) -> None:
+    def test_every_estimator(self, estimator, check):
         check(estimator)
 
     @pytest.mark.parametrize("estimator", ESTIMATORS[:2], ids=str)
     @pytest.mark.parametrize("check", FURTHER_CHECKS)
-    def test_own_estimators(self, estimator: InteractionFeatures, check: str) -> None:
+    def test_own_estimators(self, estimator, check):
         getattr(estimator_checks, check)("InteractionFeatures", estimator)
 
 
-def xor_data(seed: int = 1, n: int = 400, n_vars: int = 20) -> tuple[np.ndarray, np.ndarray]:
+def xor_data(seed=1, n=400, n_vars=20):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, n_vars))
     return X, (X[:, 4] > 0) ^ (X[:, 17] > 0) ^ (rng.random(n) < 0.1)
 
 
 class TestFeatures:
-    def test_cells_are_those_of_the_search(self) -> None:
+    def test_cells_are_those_of_the_search(self):
         X, y = xor_data()
         model = InteractionFeatures(passthrough=False).fit(X, y)
         assert model.tuples_ == [("x4", "x17")]
@@ -86,7 +84,7 @@ class TestFeatures:
             expected = f"x4:x17={'hi' if row[4] > cut[0] else 'lo'},{'hi' if row[17] > cut[1] else 'lo'}"
             assert [name for name, value in zip(names, features, strict=True) if value] == [expected]
 
-    def test_products_are_centred_and_scaled(self) -> None:
+    def test_products_are_centred_and_scaled(self):
         X, y = xor_data()
         model = InteractionFeatures(encoding="products").fit(X, y)
         found = model.transform(X)
@@ -95,7 +93,7 @@ class TestFeatures:
         np.testing.assert_array_equal(found[:, :20], X)
         assert model.get_feature_names_out()[-1] == "x4:x17"
 
-    def test_means_of_a_sample_come_from_the_other_folds(self) -> None:
+    def test_means_of_a_sample_come_from_the_other_folds(self):
         X, y = xor_data()
         model = InteractionFeatures(encoding="means", passthrough=False, cv=4)
         inside = model.fit_transform(X, y)[:, 0]
@@ -116,7 +114,7 @@ class TestFeatures:
         assert fold_values[0] == pytest.approx(fold_values[1], abs=0.02)  # the overall share alone
 
     @pytest.mark.parametrize("kind", ["number", "three classes"])
-    def test_means_of_other_outcomes(self, kind: str) -> None:
+    def test_means_of_other_outcomes(self, kind):
         X, y = xor_data(n=600)
         outcome = (
             y + np.random.default_rng(0).normal(size=600) if kind == "number" else np.where(y, "a", "b").astype(object)
@@ -135,7 +133,7 @@ class TestFeatures:
         else:
             assert names[:3] == ["x4:x17=log_odds(a)", "x4:x17=log_odds(b)", "x4:x17=log_odds(c)"]
 
-    def test_labels_and_unknown_values(self) -> None:
+    def test_labels_and_unknown_values(self):
         rng = np.random.default_rng(2)
         colour = rng.choice(["red", "green", "blue"], size=500)
         frame = pd.DataFrame({"colour": colour, "size": rng.integers(0, 2, 500), "noise": rng.normal(size=500)})
@@ -150,7 +148,7 @@ class TestFeatures:
         assert sum(found[name][1] for name in names if "," in name) == 0
         assert found["colour:size=log_odds"][1] == pytest.approx(np.log(y.mean() / (1 - y.mean())), abs=0.02)
 
-    def test_frames_keep_their_types(self) -> None:
+    def test_frames_keep_their_types(self):
         X, y = xor_data()
         frame = pd.DataFrame(X, columns=[f"v{i}" for i in range(20)], index=np.arange(400) + 7).assign(text="a")
         out = InteractionFeatures().set_output(transform="pandas").fit_transform(frame, y)
@@ -166,7 +164,7 @@ class TestFeatures:
 
 
 class TestSearch:
-    def test_minimum_and_maximum_of_tuples(self) -> None:
+    def test_minimum_and_maximum_of_tuples(self):
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(120, 6)), rng.integers(0, 2, 120)
         assert InteractionFeatures().fit(X, y).tuples_ == []
@@ -176,11 +174,11 @@ class TestSearch:
         assert model.tuples_ == [top.members_of(row) for row in range(3)]
         assert InteractionFeatures(min_tuples=3, max_tuples=1).fit(X, y).tuples_ == model.tuples_[:1]
 
-    def test_select_finds_the_same_pair(self) -> None:
+    def test_select_finds_the_same_pair(self):
         X, y = xor_data()
         assert InteractionFeatures(search="select").fit(X, y).tuples_ == [("x4", "x17")]
 
-    def test_triples(self) -> None:
+    def test_triples(self):
         rng = np.random.default_rng(1)
         X = rng.normal(size=(500, 10))
         y = (X[:, [1, 4, 7]] > 0).sum(axis=1) % 2
@@ -188,7 +186,7 @@ class TestSearch:
         assert model.tuples_ == [("x1", "x4", "x7")]
         assert len(model.get_feature_names_out()) == 10 + 8
 
-    def test_covariates_remove_tuples_that_they_explain(self) -> None:
+    def test_covariates_remove_tuples_that_they_explain(self):
         rng = np.random.default_rng(4)
         X = rng.integers(0, 2, size=(600, 8))
         cause = X[:, 1] ^ X[:, 2]
@@ -197,7 +195,7 @@ class TestSearch:
         assert InteractionFeatures().fit(X, y, covariates=cause[:, None]).tuples_ == []
         assert InteractionFeatures().fit(X, y, covariates=rng.normal(size=(600, 1))).tuples_ == [("x1", "x2")]
 
-    def test_groups_and_strata_reach_the_search_through_a_pipeline(self) -> None:
+    def test_groups_and_strata_reach_the_search_through_a_pipeline(self):
         X = np.random.default_rng(3).normal(size=(240, 6))
         y = (X[:, 1] > 0) ^ (X[:, 3] > 0)
         groups = np.arange(240) // 2
@@ -211,14 +209,14 @@ class TestSearch:
 
 class TestModels:
     @pytest.mark.parametrize("encoding", ["cells", "means", "products"])
-    def test_a_linear_model_learns_exclusive_or(self, encoding: str) -> None:
+    def test_a_linear_model_learns_exclusive_or(self, encoding):
         X, y = xor_data(n=500)
         alone = cross_val_score(LogisticRegression(), X, y, cv=4).mean()
         model = make_pipeline(InteractionFeatures(encoding=encoding), LogisticRegression())
         assert alone < 0.6
         assert cross_val_score(model, X, y, cv=4).mean() > (0.7 if encoding == "products" else 0.85)
 
-    def test_permuted_outcomes_are_not_learnt(self) -> None:
+    def test_permuted_outcomes_are_not_learnt(self):
         """All comes from the training fold: with a permuted outcome the score is that of chance."""
         X, _ = xor_data(n=300)
         rng = np.random.default_rng(0)
@@ -229,13 +227,13 @@ class TestModels:
             scores.append(cross_val_score(model, X, y, cv=3, scoring="roc_auc").mean())
         assert abs(np.mean(scores) - 0.5) < 0.05
 
-    def test_numbers(self) -> None:
+    def test_numbers(self):
         X, y = xor_data(n=400)
         number = y + 0.5 * np.random.default_rng(0).normal(size=400)
         model = make_pipeline(InteractionFeatures(encoding="means"), LinearRegression())
         assert cross_val_score(model, X, number, cv=4).mean() > 0.2
 
-    def test_clone_and_pickle(self) -> None:
+    def test_clone_and_pickle(self):
         X, y = xor_data()
         model = clone(InteractionFeatures(encoding=("cells", "means"), divisions=2, level=0.01)).fit(X, y)
         again = pickle.loads(pickle.dumps(model))
@@ -243,7 +241,7 @@ class TestModels:
 
 
 class TestTermsAndRules:
-    def test_terms_and_rules_of_numbers_and_sql(self) -> None:
+    def test_terms_and_rules_of_numbers_and_sql(self):
         import sqlite3
 
         X, y = xor_data(n=300)

@@ -1,7 +1,5 @@
 """InteractionFeatures of times: features against plain loops, a Cox model on them, routing, copies."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -17,7 +15,7 @@ from interplay.ask.estimators.tuple_features import PRIOR
 from interplay.data.models.cox import fit_cox
 
 
-def times_data(seed: int = 2, n: int = 400, n_vars: int = 10) -> tuple[np.ndarray, np.ndarray]:
+def times_data(seed=2, n=400, n_vars=10):
     """Hazards of ±1 by the sign of a product, a third of the times censored."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, n_vars))
@@ -28,7 +26,7 @@ def times_data(seed: int = 2, n: int = 400, n_vars: int = 10) -> tuple[np.ndarra
     return X, y
 
 
-def expected_events(y: np.ndarray, entry: np.ndarray | None = None) -> np.ndarray:
+def expected_events(y, entry=None):
     """Nelson and Aalen's cumulative hazard of each sample while it was seen, in plain loops."""
     start = np.full(len(y), -np.inf) if entry is None else entry
     steps = {
@@ -38,14 +36,14 @@ def expected_events(y: np.ndarray, entry: np.ndarray | None = None) -> np.ndarra
     return np.array([sum(step for t, step in steps.items() if start[i] < t <= y["time"][i]) for i in range(len(y))])
 
 
-def concordance(time: np.ndarray, event: np.ndarray, risk: np.ndarray) -> float:
+def concordance(time, event, risk):
     earlier = (time[:, None] < time) & event[:, None]
     right = (risk[:, None] > risk) + 0.5 * (risk[:, None] == risk)
     return float(right[earlier].mean())
 
 
 @pytest.mark.parametrize("is_late", [False, True], ids=["from the start", "late entry"])
-def test_log_hazards_are_those_of_plain_loops(is_late: bool) -> None:
+def test_log_hazards_are_those_of_plain_loops(is_late):
     X, y = times_data()
     entry = np.where(np.arange(len(y)) % 3 == 0, 0.3 * y["time"], 0.0) if is_late else None
     model = InteractionFeatures(encoding="means", passthrough=False).fit(X, y, entry=entry)
@@ -61,7 +59,7 @@ def test_log_hazards_are_those_of_plain_loops(is_late: bool) -> None:
             np.testing.assert_allclose(found[cell], value)
 
 
-def test_a_pair_of_arrays_and_select_give_the_same() -> None:
+def test_a_pair_of_arrays_and_select_give_the_same():
     X, y = times_data()
     model = InteractionFeatures(encoding=("cells", "means", "products"))
     both = model.fit_transform(X, y)
@@ -70,7 +68,7 @@ def test_a_pair_of_arrays_and_select_give_the_same() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["cells", "means", "products"])
-def test_a_cox_model_learns_the_interaction(encoding: str) -> None:
+def test_a_cox_model_learns_the_interaction(encoding):
     X, y = times_data(n=600)
     inside, outside = np.arange(400), np.arange(400, 600)
     features = InteractionFeatures(encoding=encoding)
@@ -96,7 +94,7 @@ class CoxRegression(BaseEstimator):
         return np.asarray(X) @ self.fit_.coefficients
 
 
-def test_groups_and_covariates_reach_the_search_through_a_pipeline() -> None:
+def test_groups_and_covariates_reach_the_search_through_a_pipeline():
     X, y = times_data(n=300)
     covariates = np.random.default_rng(2).normal(size=(300, 1))
     with config_context(enable_metadata_routing=True):
@@ -110,13 +108,13 @@ def test_groups_and_covariates_reach_the_search_through_a_pipeline() -> None:
     assert model.predict(X).shape == (300,)
 
 
-def test_an_interaction_of_covariates_is_not_used() -> None:
+def test_an_interaction_of_covariates_is_not_used():
     X, y = times_data()
     explained = np.sign(X[:, 3] * X[:, 7])
     assert InteractionFeatures().fit(X, y, covariates=explained).tuples_ == []
 
 
-def test_copies_and_frames() -> None:
+def test_copies_and_frames():
     X, y = times_data()
     frame = pd.DataFrame(X, columns=list("abcdefghij"), index=np.arange(len(X)) + 5)
     model = clone(InteractionFeatures(encoding=("cells", "means"))).set_output(transform="pandas")
@@ -127,13 +125,13 @@ def test_copies_and_frames() -> None:
     pd.testing.assert_frame_equal(again.transform(frame), model.transform(frame))
 
 
-def test_rules_name_residuals() -> None:
+def test_rules_name_residuals():
     X, y = times_data()
     found = interplay.interactions(X, y)
     assert all(": mean residual " in rule for rule in found.rules())
 
 
-def test_an_unknown_argument_names_all_that_there_are() -> None:
+def test_an_unknown_argument_names_all_that_there_are():
     X, y = times_data()
     with pytest.raises(TypeError, match="strata, groups, covariates, offset and entry only"):
         InteractionFeatures().fit(X, y, weights=X[:, 0])

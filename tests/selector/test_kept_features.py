@@ -1,7 +1,5 @@
 """What MDFSSelector keeps: at least min_features, one of each group that says the same; and why not the rest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,12 +18,12 @@ from interplay.infer.short_list import Associations
 N = 400
 
 
-def noise(n_samples: int = 80) -> tuple[np.ndarray, np.ndarray]:
+def noise(n_samples=80):
     rng = np.random.default_rng(0)
     return rng.normal(size=(n_samples, 6)), rng.integers(0, 2, n_samples)
 
 
-def redundant_table() -> tuple[pd.DataFrame, np.ndarray]:
+def redundant_table():
     """Return an XOR of a and b, copies of both, one that is monotone, one that is noisy, and one as text."""
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=(2, N))
@@ -37,7 +35,7 @@ def redundant_table() -> tuple[pd.DataFrame, np.ndarray]:
 
 
 class TestMinFeatures:
-    def test_nothing_is_relevant_and_something_is_kept(self) -> None:
+    def test_nothing_is_relevant_and_something_is_kept(self):
         X, y = noise()
         with pytest.warns(UserWarning, match="No features were selected"):
             assert MDFSSelector(random_state=0).fit(X, y).transform(X).shape[1] == 0
@@ -48,12 +46,12 @@ class TestMinFeatures:
             assert set(kept) == set(np.argsort(selector.result_.log_p, kind="stable")[:few])
             assert len(selector.left_out_) == 6 - few
 
-    def test_a_pipeline_is_not_broken_by_noise(self) -> None:
+    def test_a_pipeline_is_not_broken_by_noise(self):
         X, y = noise()
         model = make_pipeline(MDFSSelector(min_features=1, dimensions=1, random_state=0), LogisticRegression())
         assert np.isfinite(cross_val_score(model, X, y, cv=4)).all()
 
-    def test_relevant_ones_come_first(self) -> None:
+    def test_relevant_ones_come_first(self):
         frame, y = redundant_table()
         selector = MDFSSelector(min_features=8, random_state=0).fit(frame, y)
         assert selector.support_.sum() == 8
@@ -61,7 +59,7 @@ class TestMinFeatures:
         fewer = MDFSSelector(min_features=2, random_state=0).fit(frame, y)
         assert np.array_equal(fewer.support_, selector.result_.is_relevant)
 
-    def test_bounds_are_checked(self) -> None:
+    def test_bounds_are_checked(self):
         X, y = noise()
         with pytest.raises(ValueError, match=r"^min_features=7 needs as many variables, and X has n_features=6"):
             MDFSSelector(min_features=7).fit(X, y)
@@ -72,7 +70,7 @@ class TestMinFeatures:
 
 
 class TestRedundancy:
-    def test_one_of_each_group_is_kept(self) -> None:
+    def test_one_of_each_group_is_kept(self):
         frame, y = redundant_table()
         everything = MDFSSelector(random_state=0).fit(frame, y)
         assert set(everything.get_feature_names_out()) == {"a", "b", "exp_a", "b_noisy", "a_text"}
@@ -92,14 +90,14 @@ class TestRedundancy:
             else:
                 assert reason.startswith("not relevant (adjusted p ")
 
-    def test_the_threshold_decides(self) -> None:
+    def test_the_threshold_decides(self):
         frame, y = redundant_table()
         exact = MDFSSelector(redundancy=1.0, random_state=0).fit(frame, y)
         assert exact.support_.sum() == 4  # a and exp_a have the same ranks
         none = MDFSSelector(redundancy=1e-9, random_state=0).fit(frame, y)
         assert none.get_feature_names_out().tolist() == [none.result_.relevant[0]]
 
-    def test_with_bounds(self) -> None:
+    def test_with_bounds(self):
         frame, y = redundant_table()
         selector = MDFSSelector(redundancy=0.8, max_features=1, random_state=0).fit(frame, y)
         assert selector.get_feature_names_out().tolist() == selector.result_.relevant[:1]
@@ -108,7 +106,7 @@ class TestRedundancy:
         assert selector.support_.sum() == 9  # what says the same comes last
         assert [reason[:17] for reason in selector.left_out_.values()] == ["redundant with 'b"]
 
-    def test_missing_values_and_few_classes(self) -> None:
+    def test_missing_values_and_few_classes(self):
         frame, y = redundant_table()
         frame.loc[::7, ["a", "exp_a"]] = np.nan
         classes = np.where(y, "yes", "no").astype(object)
@@ -119,14 +117,14 @@ class TestRedundancy:
         assert len(kept & {"a", "exp_a"}) == 1
 
 
-def test_left_out_is_complete() -> None:
+def test_left_out_is_complete():
     frame, y = redundant_table()
     selector = MDFSSelector(redundancy=0.9, random_state=0).fit(frame.to_numpy(dtype=object)[:, :7].astype(float), y)
     assert set(selector.left_out_) | set(selector.get_feature_names_out()) == {f"x{v}" for v in range(7)}
     assert not set(selector.left_out_) & set(selector.get_feature_names_out())
 
 
-def test_associations_are_those_of_scipy() -> None:
+def test_associations_are_those_of_scipy():
     rng = np.random.default_rng(0)
     a = rng.normal(size=200)
     frame = pd.DataFrame(
@@ -140,7 +138,7 @@ def test_associations_are_those_of_scipy() -> None:
         }
     )
 
-    def between(one: str, two: str) -> float:
+    def between(one, two):
         kept = Associations(as_table(frame))
         kept.keep(frame.columns.get_loc(one))
         other, found = kept.strongest(frame.columns.get_loc(two))
@@ -161,7 +159,7 @@ def test_associations_are_those_of_scipy() -> None:
 
 class TestExactly:
     @pytest.mark.parametrize("n", [1, 2, 7, 10])
-    def test_so_many_are_kept_significant_or_not(self, n: int) -> None:
+    def test_so_many_are_kept_significant_or_not(self, n):
         frame, y = redundant_table()
         selector = MDFSSelector(n_features_to_select=n, random_state=0).fit(frame, y)
         assert selector.transform(frame).shape[1] == n
@@ -171,14 +169,14 @@ class TestExactly:
         if n < 10:
             assert set(selector.left_out_.values()) == {f"after the first {n} of the order for models"}
 
-    def test_ranks_without_a_number(self) -> None:
+    def test_ranks_without_a_number(self):
         frame, y = redundant_table()
         selector = MDFSSelector(random_state=0).fit(frame, y)
         in_order = frame.columns[np.argsort(selector.ranking_)].tolist()
         assert in_order == selector.result_.best(10)
         assert selector.support_.sum() == len(selector.result_.relevant)
 
-    def test_as_many_as_predict_best(self) -> None:
+    def test_as_many_as_predict_best(self):
         rng = np.random.default_rng(3)
         X = rng.normal(size=(300, 12))
         y = X[:, 2] + X[:, 9] + 0.5 * rng.normal(size=300)
@@ -186,7 +184,7 @@ class TestExactly:
         assert np.flatnonzero(selector.support_).tolist() == [2, 9]
         assert selector.result_.best_curve.n_best == 2
 
-    def test_a_grid_search_searches_each_fold_once(self, monkeypatch, tmp_path) -> None:
+    def test_a_grid_search_searches_each_fold_once(self, monkeypatch, tmp_path):
         import interplay.ask.selection.call as call
 
         searches = []
@@ -207,7 +205,7 @@ class TestExactly:
         MDFSSelector(n_features_to_select=3, dimensions=(1, 2)).fit(X, ~y)
         assert len(searches) == 5
 
-    def test_refusals(self) -> None:
+    def test_refusals(self):
         X, y = noise()
         with pytest.raises(ValueError, match=r"^n_features_to_select=3 says exactly .* with max_features=2: leave one"):
             MDFSSelector(n_features_to_select=3, max_features=2).fit(X, y)

@@ -1,7 +1,5 @@
 """MDFSSelector: scikit-learn's own checks, none excused, and what they do not look at."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 
@@ -66,28 +64,28 @@ FURTHER_CHECKS = (
 @pytest.mark.filterwarnings(*WARNINGS_OF_CHECKS)
 class TestChecksOfScikitLearn:
     @pytest.fixture(autouse=True)
-    def _array_api(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def _array_api(self, monkeypatch):
         """Without it, the check with array API dispatch is skipped."""
         monkeypatch.setenv("SCIPY_ARRAY_API", "1")
 
     @parametrize_with_checks(list(SELECTORS))
-    def test_every_estimator(self, estimator, check) -> None:
+    def test_every_estimator(self, estimator, check):
         check(estimator)
 
     @pytest.mark.parametrize("selector", SELECTORS, ids=str)
     @pytest.mark.parametrize("check", FURTHER_CHECKS)
-    def test_own_estimators(self, selector: MDFSSelector, check: str) -> None:
+    def test_own_estimators(self, selector, check):
         getattr(estimator_checks, check)("MDFSSelector", selector)
 
 
-def xor_data(seed: int = 1, n_samples: int = 400, n_vars: int = 20) -> tuple[np.ndarray, np.ndarray]:
+def xor_data(seed=1, n_samples=400, n_vars=20):
     """Noise, and a decision that columns 4 and 17 make together."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_samples, n_vars))
     return X, (X[:, 4] > 0) ^ (X[:, 17] > 0) ^ (rng.random(n_samples) < 0.1)
 
 
-def mixed_data() -> tuple[pd.DataFrame, np.ndarray]:
+def mixed_data():
     """Numbers, a bool, text and categories; the decision is a matter of a number, the text and the category."""
     rng = np.random.default_rng(0)
     n = 400
@@ -103,7 +101,7 @@ RELEVANT_IN_MIXED = ["v3", "colour", "category"]
 
 
 class TestSameAsSelect:
-    def test_every_argument_of_select_is_passed_on(self) -> None:
+    def test_every_argument_of_select_is_passed_on(self):
         X, y = xor_data()
         settings = {
             "dimensions": 3, "divisions": 2, "discretizations": 2, "range_": 0.3, "pseudocount": 0.5, "n_contrast": 35,
@@ -115,7 +113,7 @@ class TestSameAsSelect:
         assert selector.result_.settings == result.settings
         assert selector.result_.table.equals(result.table)
 
-    def test_it_has_the_arguments_of_select_and_their_defaults(self) -> None:
+    def test_it_has_the_arguments_of_select_and_their_defaults(self):
         import inspect
 
         ours = {name: p.default for name, p in inspect.signature(MDFSSelector).parameters.items()}
@@ -144,7 +142,7 @@ class TestSameAsSelect:
             theirs.pop(name, None)
         assert ours == theirs
 
-    def test_attributes(self) -> None:
+    def test_attributes(self):
         X, y = xor_data()
         selector = MDFSSelector(dimensions=2, random_state=0).fit(X, y)
         assert np.flatnonzero(selector.get_support()).tolist() == [4, 17]
@@ -156,14 +154,14 @@ class TestSameAsSelect:
         assert not hasattr(selector, "feature_names_in_")
         assert np.array_equal(selector.transform(X), X[:, [4, 17]])
 
-    def test_gains_of_several_runs(self) -> None:
+    def test_gains_of_several_runs(self):
         X, y = xor_data()
         classes = np.where(np.arange(len(y)) % 3 == 0, "third", np.where(y, "yes", "no"))
         selector = MDFSSelector(dimensions=2, multiclass="ovo", random_state=0).fit(X, classes)
         assert np.flatnonzero(selector.support_).tolist() == [4, 17]
         assert np.array_equal(selector.gains_, selector.result_.table["gain"])
 
-    def test_continuous_decision(self) -> None:
+    def test_continuous_decision(self):
         X, y = xor_data()
         selector = MDFSSelector(dimensions=2, random_state=0).fit(
             X, y + np.random.default_rng(0).normal(scale=0.3, size=len(y))
@@ -174,23 +172,23 @@ class TestSameAsSelect:
 
 class TestMaxFeatures:
     @pytest.mark.parametrize("max_features", [1, 2, 3])
-    def test_keeps_the_most_significant_of_the_relevant(self, max_features: int) -> None:
+    def test_keeps_the_most_significant_of_the_relevant(self, max_features):
         frame, y = mixed_data()
         selector = MDFSSelector(dimensions=2, max_features=max_features, random_state=0).fit(frame, y)
         assert set(selector.get_feature_names_out()) == set(selector.result_.relevant[:max_features])
 
-    def test_never_adds_what_is_not_relevant(self) -> None:
+    def test_never_adds_what_is_not_relevant(self):
         X, y = xor_data()
         assert MDFSSelector(dimensions=2, max_features=15, random_state=0).fit(X, y).support_.sum() == 2
 
-    def test_none_at_all(self) -> None:
+    def test_none_at_all(self):
         X, y = xor_data()
         with pytest.raises(InvalidParameterError, match="max_features"):
             MDFSSelector(dimensions=2, max_features=0).fit(X, y)
 
 
 class TestFrames:
-    def test_columns_are_taken_as_what_they_are(self) -> None:
+    def test_columns_are_taken_as_what_they_are(self):
         frame, y = mixed_data()
         selector = MDFSSelector(dimensions=2, random_state=0).fit(frame, y)
         assert selector.result_.table.equals(interplay.select(frame, y, dimensions=2, random_state=0).table)
@@ -198,12 +196,12 @@ class TestFrames:
         assert selector.feature_names_in_.tolist() == frame.columns.tolist()
         assert np.array_equal(selector.transform(frame), frame[RELEVANT_IN_MIXED].to_numpy(dtype=object))
 
-    def test_pandas_to_pandas(self) -> None:
+    def test_pandas_to_pandas(self):
         frame, y = mixed_data()
         found = MDFSSelector(dimensions=2, random_state=0).set_output(transform="pandas").fit_transform(frame, y)
         pd.testing.assert_frame_equal(found, frame[RELEVANT_IN_MIXED])
 
-    def test_polars_to_polars(self) -> None:
+    def test_polars_to_polars(self):
         from polars.testing import assert_frame_equal
 
         frame, y = mixed_data()
@@ -216,13 +214,13 @@ class TestFrames:
         with pytest.raises(ValueError, match="must be in the same order"):
             selector.transform(polars.select(polars.columns[::-1]))
 
-    def test_pandas_to_polars(self) -> None:
+    def test_pandas_to_polars(self):
         frame, y = mixed_data()
         found = MDFSSelector(dimensions=2, random_state=0).set_output(transform="polars").fit_transform(frame, y)
         assert found.columns == RELEVANT_IN_MIXED
         assert found["v3"].to_list() == frame["v3"].tolist()
 
-    def test_pyarrow(self) -> None:
+    def test_pyarrow(self):
         pyarrow = pytest.importorskip("pyarrow")
         frame, y = mixed_data()
         table = pyarrow.Table.from_pandas(frame, preserve_index=False)
@@ -230,7 +228,7 @@ class TestFrames:
         assert selector.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
         assert selector.transform(table).tolist() == frame[RELEVANT_IN_MIXED].to_numpy(dtype=object).tolist()
 
-    def test_discrete_may_name_columns(self) -> None:
+    def test_discrete_may_name_columns(self):
         frame, y = mixed_data()
         frame["v3"] = np.round(frame["v3"] > 0)
         frame["v4"] = np.round(frame["v4"])
@@ -238,7 +236,7 @@ class TestFrames:
         assert selector.result_.settings["discrete"] == ["v3"]
         assert selector.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
 
-    def test_lists_and_objects_keep_their_types(self) -> None:
+    def test_lists_and_objects_keep_their_types(self):
         frame, y = mixed_data()
         rows = [list(row) for row in frame.itertuples(index=False)]
         for table in (rows, frame.to_numpy(dtype=object)):
@@ -248,7 +246,7 @@ class TestFrames:
             assert first == frame[RELEVANT_IN_MIXED].iloc[0].tolist()
             assert isinstance(first[0], float)
 
-    def test_names_of_columns_may_be_numbers(self) -> None:
+    def test_names_of_columns_may_be_numbers(self):
         X, y = xor_data()
         selector = MDFSSelector(dimensions=2, random_state=0).fit(pd.DataFrame(X), y)
         assert selector.get_feature_names_out().tolist() == ["x4", "x17"]
@@ -256,7 +254,7 @@ class TestFrames:
 
 
 @pytest.mark.parametrize("container", ["csr_array", "csc_matrix", "coo_array"])
-def test_sparse_in_sparse_out(container: str) -> None:
+def test_sparse_in_sparse_out(container):
     X, y = xor_data()
     X = np.where(np.abs(X) < 0.2, 0, X)
     selector = MDFSSelector(dimensions=2, random_state=0)
@@ -271,7 +269,7 @@ class TestMissingAndInfinite:
     @pytest.mark.parametrize(
         ("value", "message"), [(np.nan, r"NaN.*missing='level'|missing value .*missing='level'"), (np.inf, "infinity")]
     )
-    def test_refused(self, as_frame: bool, value: float, message: str) -> None:
+    def test_refused(self, as_frame, value, message):
         X, y = xor_data()
         X[3, 2] = value
         table = pd.DataFrame(X) if as_frame else X
@@ -284,7 +282,7 @@ class TestMissingAndInfinite:
         kept = MDFSSelector(dimensions=2, missing="level", random_state=0).fit(table, y)
         assert np.flatnonzero(kept.support_).tolist() == [4, 17]
 
-    def test_in_the_tags(self) -> None:
+    def test_in_the_tags(self):
         tags = [
             MDFSSelector(dimensions=2, missing=missing).__sklearn_tags__() for missing in ("error", "level", "impute")
         ]
@@ -292,7 +290,7 @@ class TestMissingAndInfinite:
         assert all(tag.target_tags.required and tag.input_tags.sparse and tag.input_tags.string for tag in tags)
 
     @pytest.mark.parametrize("output", ["default", "pandas", "polars"])
-    def test_transform_keeps_gaps(self, output: str) -> None:
+    def test_transform_keeps_gaps(self, output):
         frame, y = mixed_data()
         frame.loc[1003, ["v3", "colour", "category"]] = None
         selector = MDFSSelector(dimensions=2, missing="level", random_state=0).set_output(transform=output)
@@ -303,7 +301,7 @@ class TestMissingAndInfinite:
 
 
 @pytest.mark.parametrize("make_frame", [None, pd.DataFrame, pl.DataFrame])
-def test_nothing_relevant_warns_and_selects_nothing(make_frame) -> None:
+def test_nothing_relevant_warns_and_selects_nothing(make_frame):
     X, _ = xor_data()
     y = np.arange(len(X)) % 2
     if make_frame is not None:
@@ -317,7 +315,7 @@ def test_nothing_relevant_warns_and_selects_nothing(make_frame) -> None:
 
 
 class TestAmongOtherEstimators:
-    def test_grid_search_over_dimensions(self) -> None:
+    def test_grid_search_over_dimensions(self):
         X, y = xor_data()
         # A third of the samples follow one variable: that much is there to find in one dimension.
         y = np.where(np.arange(len(y)) % 3 == 0, X[:, 2] > 0, y)
@@ -333,7 +331,7 @@ class TestAmongOtherEstimators:
         alone = clone(model).set_params(mdfsselector__dimensions=1).fit(X, y)
         assert alone["mdfsselector"].result_.relevant == ["x2"]
 
-    def test_cross_validation_in_threads(self) -> None:
+    def test_cross_validation_in_threads(self):
         X, y = xor_data()
         model = make_pipeline(
             MDFSSelector(dimensions=2, n_contrast=60, random_state=0), DecisionTreeClassifier(random_state=0)
@@ -342,7 +340,7 @@ class TestAmongOtherEstimators:
         with parallel_config(backend="threading", n_jobs=2):
             assert np.array_equal(cross_val_score(model, X, y, cv=3), scores)
 
-    def test_names_through_a_pipeline(self) -> None:
+    def test_names_through_a_pipeline(self):
         frame, y = mixed_data()
         numbers = [f"v{v}" for v in range(8)]
         columns = make_column_transformer(
@@ -352,7 +350,7 @@ class TestAmongOtherEstimators:
         assert model.fit_transform(frame, y).columns.tolist() == RELEVANT_IN_MIXED
         assert model.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
 
-    def test_clone_pickle_and_repr(self) -> None:
+    def test_clone_pickle_and_repr(self):
         X, y = xor_data()
         selector = MDFSSelector(dimensions=2, random_state=0).fit(X, y)
         again = pickle.loads(pickle.dumps(selector))
@@ -362,7 +360,7 @@ class TestAmongOtherEstimators:
         assert not hasattr(clone(selector), "result_")
         assert repr(MDFSSelector(dimensions=3)) == "MDFSSelector(dimensions=3)"
 
-    def test_html_shows_parameters_and_once_fitted_what_was_found(self) -> None:
+    def test_html_shows_parameters_and_once_fitted_what_was_found(self):
         X, y = xor_data()
         selector = MDFSSelector(dimensions=2, random_state=0)
         before = selector._repr_html_()
@@ -376,14 +374,14 @@ class TestAmongOtherEstimators:
         with config_context(display="text"):
             assert selector._repr_mimebundle_() == {"text/plain": repr(selector)}
 
-    def test_metadata_routing_asks_for_nothing(self) -> None:
+    def test_metadata_routing_asks_for_nothing(self):
         X, y = xor_data()
         with config_context(enable_metadata_routing=True):
             tree = DecisionTreeClassifier(random_state=0).set_fit_request(sample_weight=True)
             model = make_pipeline(MDFSSelector(dimensions=2, random_state=0), tree)
             assert model.fit(X, y, sample_weight=np.ones(len(y))).score(X, y) == 1.0
 
-    def test_strata_reach_a_pipeline_in_cross_validation(self) -> None:
+    def test_strata_reach_a_pipeline_in_cross_validation(self):
         X, y = xor_data()
         strata = np.where(X[:, 0] > 0, "a", "b")
         seen = []
@@ -404,7 +402,7 @@ class TestAmongOtherEstimators:
         alone = interplay.select(X, y, dimensions=2, strata=strata, n_contrast=60, random_state=0)
         assert search.best_estimator_["spy"].result_.table.equals(alone.table)
 
-    def test_strata_without_routing(self) -> None:
+    def test_strata_without_routing(self):
         X, y = xor_data()
         strata = np.arange(len(y)) % 3
         model = make_pipeline(MDFSSelector(dimensions=2, random_state=0), DecisionTreeClassifier())
@@ -413,7 +411,7 @@ class TestAmongOtherEstimators:
         assert model["mdfsselector"].result_.table.equals(expected.table)
         assert len(model["mdfsselector"].result_.provenance["strata"]) == 3
 
-    def test_inverse_transform(self) -> None:
+    def test_inverse_transform(self):
         X, y = xor_data()
         selector = MDFSSelector(dimensions=2, random_state=0).fit(X, y)
         expected = np.zeros_like(X)
@@ -426,23 +424,23 @@ class TestCallbacks:
     class Recorder:
         """Counts what it is told; knows the protocol only."""
 
-        def __init__(self) -> None:
+        def __init__(self):
             self.told: list[tuple[str, str]] = []
 
-        def setup(self, estimator, context) -> None:
+        def setup(self, estimator, context):
             self.told.append(("setup", context.task_name))
 
-        def on_fit_task_begin(self, estimator, context) -> None:
+        def on_fit_task_begin(self, estimator, context):
             self.told.append(("begin", context.task_name))
 
-        def on_fit_task_end(self, estimator, context) -> None:
+        def on_fit_task_end(self, estimator, context):
             self.told.append(("end", context.task_name))
 
-        def teardown(self, estimator, context) -> None:
+        def teardown(self, estimator, context):
             self.told.append(("teardown", context.task_name))
 
     @pytest.mark.parametrize("multiclass", ["joint", "ovo"])
-    def test_every_task_begins_and_ends(self, multiclass: str) -> None:
+    def test_every_task_begins_and_ends(self, multiclass):
         X, y = xor_data()
         recorder = self.Recorder()
         classes = np.arange(len(y)) % 3
@@ -451,7 +449,7 @@ class TestCallbacks:
         assert recorder.told[-2:] == [("end", "fit"), ("teardown", "fit")]
         assert recorder.told[2:-2] == [("begin", "search"), ("end", "search")] * 100
 
-    def test_the_search_tells_how_far_it_is(self) -> None:
+    def test_the_search_tells_how_far_it_is(self):
         X, y = xor_data()
         shares: list[float] = []
         interplay.select(
@@ -461,14 +459,14 @@ class TestCallbacks:
         assert shares[-1] == 1.0
         assert {0.3, 0.6} <= set(np.round(shares, 9).tolist())  # two of three searches, which are 0.9 of the call
 
-    def test_taken_down_after_an_error(self) -> None:
+    def test_taken_down_after_an_error(self):
         X, y = xor_data()
         recorder = self.Recorder()
         with pytest.raises(ValueError, match="n_contrast must be 0 or at least"):
             MDFSSelector(dimensions=2, n_contrast=2).set_callbacks(recorder).fit(X, y)
         assert recorder.told[-1] == ("teardown", "fit")
 
-    def test_progress_bar(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_progress_bar(self, capsys):
         from sklearn.callback import ProgressBar
 
         X, y = xor_data()
@@ -480,7 +478,7 @@ class TestCallbacks:
 
 class TestLazyFrames:
     @pytest.mark.parametrize("output", ["default", "pandas", "polars"])
-    def test_as_eager_ones(self, output: str) -> None:
+    def test_as_eager_ones(self, output):
         frame, y = mixed_data()
         eager = pl.from_pandas(frame)
         selector = MDFSSelector(dimensions=2, random_state=0).set_output(transform=output)
@@ -495,18 +493,18 @@ class TestLazyFrames:
 
 class TestBadInput:
     @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
-    def test_decision_among_the_features(self, make) -> None:
+    def test_decision_among_the_features(self, make):
         X, y = xor_data()
         frame = make({f"v{v}": X[:, v] for v in range(5)} | {"ill": y})
         with pytest.raises(ValueError, match=r"^column 'ill' of X is y itself: leave it out of X"):
             MDFSSelector(dimensions=2).fit(frame, frame["ill"])
 
-    def test_strata_by_name(self) -> None:
+    def test_strata_by_name(self):
         X, y = xor_data()
         with pytest.raises(TypeError, match="strata must hold one value per sample, not the text 'batch'"):
             MDFSSelector(dimensions=2).fit(X, y, strata="batch")
 
-    def test_names_that_differ_at_transform(self) -> None:
+    def test_names_that_differ_at_transform(self):
         frame, y = mixed_data()
         selector = MDFSSelector(dimensions=2, random_state=0).fit(frame, y)
         with pytest.raises(ValueError, match="feature names should match those that were passed during fit"):
@@ -514,7 +512,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match="feature names should match"):
             selector.transform(frame.drop(columns="v0"))
 
-    def test_sample_weight_is_refused_with_a_reason(self) -> None:
+    def test_sample_weight_is_refused_with_a_reason(self):
         X, y = xor_data()
         weights = np.ones(len(y))
         with pytest.raises(TypeError, match="sample_weight is not supported"):
@@ -524,18 +522,18 @@ class TestBadInput:
         assert MDFSSelector(dimensions=2, random_state=0).fit(X, y, sample_weight=None).support_.sum() == 2
 
     @pytest.mark.parametrize("container", [np.asarray, pd.DataFrame])
-    def test_fewer_variables_than_dimensions(self, container) -> None:
+    def test_fewer_variables_than_dimensions(self, container):
         X, y = xor_data()
         with pytest.raises(ValueError, match=r"^dimensions=2 needs at least 2 variables, and X has n_features=1"):
             MDFSSelector(dimensions=2).fit(container(X[:, :1]), y)
         assert MDFSSelector(dimensions=1).fit(container(X[:, :1]), y).n_features_in_ == 1
 
-    def test_y_is_required(self) -> None:
+    def test_y_is_required(self):
         X, _ = xor_data()
         with pytest.raises(ValueError, match="requires y to be passed"):
             MDFSSelector(dimensions=2).fit_transform(pd.DataFrame(X))
 
-    def test_not_fitted(self) -> None:
+    def test_not_fitted(self):
         X, _ = xor_data()
         for call in (lambda s: s.transform(X), lambda s: s.get_support(), lambda s: s.get_feature_names_out()):
             with pytest.raises(NotFittedError):
@@ -549,14 +547,14 @@ class TestBadInput:
             {"n_contrast": "many"}, {"random_state": "seven"}, {"discrete": "some"}, {"progress": "yes"},
         ],
     )  # fmt: skip
-    def test_bad_settings_name_the_parameter(self, settings: dict) -> None:
+    def test_bad_settings_name_the_parameter(self, settings):
         X, y = xor_data(n_samples=60)
         (name,) = settings
         with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of MDFSSelector must be"):
             MDFSSelector(**settings).fit(X, y)
 
     @pytest.mark.parametrize("settings", [{"n_contrast": 3}, {"engine": "abacus"}, {"n_jobs": 0}])
-    def test_what_only_select_can_tell(self, settings: dict) -> None:
+    def test_what_only_select_can_tell(self, settings):
         X, y = xor_data(n_samples=60)
         (name,) = settings
         with pytest.raises(ValueError, match=f"^{name} must"):
@@ -566,7 +564,7 @@ class TestBadInput:
 class TestClassesOfOneSample:
     @pytest.mark.parametrize("container", [list, np.array, pd.Series, pl.Series, pd.Categorical])
     @pytest.mark.parametrize("labels", [["no", "yes", "once"], [0, 1, 7]])
-    def test_are_left_out_with_a_warning(self, container, labels: list) -> None:
+    def test_are_left_out_with_a_warning(self, container, labels):
         X, y = xor_data()
         decision = [labels[int(value)] for value in y]
         decision[5] = labels[2]
@@ -577,12 +575,12 @@ class TestClassesOfOneSample:
         assert selector.result_.table.equals(alone.table)
         assert selector.result_.runs[0].class_labels == [str(label) for label in labels[:2]]
 
-    def test_unless_too_few_classes_remain(self) -> None:
+    def test_unless_too_few_classes_remain(self):
         X, _ = xor_data()
         with pytest.raises(ValueError, match="class with fewer than 2 samples, '1':"):
             MDFSSelector(dimensions=2).fit(X[:3], [0, 0, 1])
 
-    def test_numbers_of_a_measurement_are_no_classes(self) -> None:
+    def test_numbers_of_a_measurement_are_no_classes(self):
         X, _ = xor_data()
         assert MDFSSelector(dimensions=2).fit(X, np.arange(len(X))).result_.provenance["n_samples"] == len(X)
         whole = np.random.default_rng(0).permutation(12)
@@ -598,13 +596,13 @@ class TestClassesOfOneSample:
             (np.zeros((23, 2)), "one column"),
         ],
     )
-    def test_other_faults_of_y_are_for_select_to_tell(self, y, message: str) -> None:
+    def test_other_faults_of_y_are_for_select_to_tell(self, y, message):
         X, _ = xor_data(n_samples=23)
         with pytest.raises(ValueError, match=message):
             MDFSSelector(dimensions=2).fit(X, y)
 
 
-def test_importing_interplay_does_not_import_scikit_learn() -> None:
+def test_importing_interplay_does_not_import_scikit_learn():
     import subprocess
     import sys
 
@@ -615,12 +613,12 @@ def test_importing_interplay_does_not_import_scikit_learn() -> None:
 class TestNumbers:
     """A selector in a pipeline of regression."""
 
-    def data(self) -> tuple[np.ndarray, np.ndarray]:
+    def data(self):
         rng = np.random.default_rng(3)
         X = rng.normal(size=(300, 15))
         return X, np.sign(X[:, 4] * X[:, 9]) + 0.7 * X[:, 2] + 0.5 * rng.normal(size=300)
 
-    def test_pipeline(self) -> None:
+    def test_pipeline(self):
         X, y = self.data()
         model = make_pipeline(MDFSSelector(dimensions=(1, 2), random_state=0), KNeighborsRegressor())
         assert cross_val_score(model, X, y, cv=3).min() > cross_val_score(KNeighborsRegressor(), X, y, cv=3).max()
@@ -628,7 +626,7 @@ class TestNumbers:
         assert set(selector.get_feature_names_out()) == {"x2", "x4", "x9"}
         assert selector.result_.settings["decision"] == "number"
 
-    def test_cut_as_before(self) -> None:
+    def test_cut_as_before(self):
         X, y = self.data()
         cut = MDFSSelector(dimensions=2, decision_divisions=1, random_state=0).fit(X, y)
         assert cut.result_.settings["decision"] == "continuous"
@@ -637,7 +635,7 @@ class TestNumbers:
         with pytest.raises(InvalidParameterError, match="scale"):
             MDFSSelector(scale="log").fit(X, y)
 
-    def test_counts_keep_their_rare_values(self) -> None:
+    def test_counts_keep_their_rare_values(self):
         X, _ = self.data()
         counts = np.minimum(np.random.default_rng(4).poisson(np.exp(0.5 * X[:, 2])), 6)
         counts[0] = 9
@@ -646,7 +644,7 @@ class TestNumbers:
         assert selector.get_feature_names_out().tolist() == ["x2"]
 
 
-def test_the_pipeline_of_the_quickstart_takes_text_and_gaps() -> None:
+def test_the_pipeline_of_the_quickstart_takes_text_and_gaps():
     page = (Path(__file__).parents[2] / "docs" / "quickstart.md").read_text(encoding="utf-8")
     (code,) = [block.partition("```")[0] for block in page.split("```python\n") if "make_column_transformer" in block]
     frame, y = mixed_data()

@@ -1,7 +1,5 @@
 """MDFSSelector.fit(X, y, covariates=, offset=, entry=): the selection of select(), also through pipelines."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn import config_context

@@ -1,7 +1,5 @@
 """RERI: the interaction on the additive scale, compared with logistic models of statsmodels and the delta method."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -13,7 +11,7 @@ import interplay
 from interplay.infer.interaction.effect import relative_excess_risk
 
 
-def statsmodels_reri(counts: np.ndarray) -> tuple[float, float, float]:
+def statsmodels_reri(counts):
     """RERI of a 2 × 2 × 2 table by a logistic model with a product, and its interval by the delta method."""
     cells = np.array([[1, a, b, a * b] for a in (0, 1) for b in (0, 1)], dtype=float)
     y = counts.reshape(4, 2)[:, ::-1] + 0.5
@@ -29,13 +27,13 @@ def statsmodels_reri(counts: np.ndarray) -> tuple[float, float, float]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_reri_and_its_interval_are_those_of_a_logistic_model(seed: int) -> None:
+def test_reri_and_its_interval_are_those_of_a_logistic_model(seed):
     counts = np.random.default_rng(seed).integers(3, 200, size=(2, 2, 2))
     found = relative_excess_risk(counts[np.newaxis, np.newaxis], np.ones((1, 1), dtype=np.int64))
     assert [float(one[0]) for one in found] == pytest.approx(statsmodels_reri(counts), rel=1e-5)
 
 
-def test_strata_are_weighted_by_their_variances() -> None:
+def test_strata_are_weighted_by_their_variances():
     counts = np.random.default_rng(0).integers(5, 200, size=(2, 2, 2, 2))
     found = relative_excess_risk(counts[np.newaxis], np.ones((1, 2), dtype=np.int64))
     parts = [statsmodels_reri(each) for each in counts]
@@ -44,20 +42,20 @@ def test_strata_are_weighted_by_their_variances() -> None:
     assert found.estimate[0] == pytest.approx(mean, rel=1e-5)
 
 
-def test_other_tables_have_none() -> None:
+def test_other_tables_have_none():
     for shape in ((1, 1, 3, 2, 2), (1, 1, 2, 2, 3), (1, 1, 2, 2, 2, 2)):
         found = relative_excess_risk(np.full(shape, 9), np.ones((1, 1), dtype=np.int64))
         assert np.isnan(found.estimate).all()
 
 
-def risks(table: dict[tuple[int, int], float], n: int = 6000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+def risks(table, n=6000, seed=0):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 2, size=(n, 4)), columns=list("abcd"))
     p = np.array([table[a, b] for a, b in zip(frame["a"], frame["b"], strict=True)])
     return frame, np.where(rng.random(n) < p, "ill", "well")[:, np.newaxis].ravel()
 
 
-def test_scales_of_classes() -> None:
+def test_scales_of_classes():
     """Classes are in the order of their names: odds are those of "well"."""
     same = {(0, 0): 0.9, (0, 1): 0.8, (1, 0): 0.8, (1, 1): 0.2}
     frame, y = risks(same)
@@ -77,7 +75,7 @@ def test_scales_of_classes() -> None:
     assert "on log odds only" in found.summary()
 
 
-def test_numbers_say_their_scales() -> None:
+def test_numbers_say_their_scales():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, size=(600, 4)), columns=list("abcd"))
     y = (frame["a"] ^ frame["b"]).to_numpy() + rng.normal(size=600)

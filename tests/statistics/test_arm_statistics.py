@@ -1,7 +1,5 @@
 """The tests of single variables behind a combined p-value, against scipy and statsmodels; and the combination."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -16,7 +14,7 @@ from interplay.infer.given_test import GivenOthers, choose_strong
 from interplay.infer.score_test import class_targets, level_score_log_p, level_scores, score_log_p
 
 
-def ranks_of(X: np.ndarray) -> np.ndarray:
+def ranks_of(X):
     return stats.rankdata(X, axis=1)
 
 
@@ -131,7 +129,7 @@ def test_a_constant_column_has_p_one():
 # --- Columns of few values --------------------------------------------------------------------------------------
 
 
-def counted(codes: np.ndarray, y: np.ndarray, strata: np.ndarray | None = None) -> np.ndarray:
+def counted(codes, y, strata=None):
     strata = np.zeros(len(y), dtype=int) if strata is None else strata
     counts = np.zeros((len(codes), codes.max() + 1, y.max() + 1, strata.max() + 1), dtype=np.int64)
     for v, row in enumerate(codes):
@@ -199,7 +197,7 @@ def test_given_others_is_the_partial_correlation_of_statsmodels(n_strata):
     model = GivenOthers.of(Z[:3], class_targets(y, 2), strata if n_strata > 1 else None)
     dummies = np.stack([strata == s for s in range(n_strata)], axis=1).astype(float)
 
-    def square(variables: list[int], v: int) -> float:
+    def square(variables, v):
         fitted = sm.OLS(y, np.column_stack([Z[variables].T, dummies])).fit()
         t = fitted.tvalues[variables.index(v)]
         return t**2 / (t**2 + fitted.df_resid) * (fitted.df_resid)

@@ -1,7 +1,5 @@
 """Fixed effects and sums of χ² over studies, beside statsmodels and SciPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import chi2, combine_pvalues
@@ -11,7 +9,7 @@ from interplay.infer.combined_studies import fixed_effect, summed_chi2
 
 
 @pytest.mark.parametrize("n_studies", [2, 3, 12])
-def test_fixed_effect_is_that_of_statsmodels(n_studies: int) -> None:
+def test_fixed_effect_is_that_of_statsmodels(n_studies):
     rng = np.random.default_rng(n_studies)
     effects, errors = rng.normal(0.3, 0.5, (40, n_studies)), rng.uniform(0.05, 0.6, (40, n_studies))
     ours = fixed_effect(effects, errors)
@@ -28,20 +26,20 @@ def test_fixed_effect_is_that_of_statsmodels(n_studies: int) -> None:
         assert np.exp(ours.log_p[row]) == pytest.approx(2 * _normal_tail(abs(table["eff"] / table["sd_eff"])), rel=1e-9)
 
 
-def _normal_tail(z: float) -> float:
+def _normal_tail(z):
     from scipy.stats import norm
 
     return float(norm.sf(z))
 
 
-def test_studies_without_an_effect_are_left_out() -> None:
+def test_studies_without_an_effect_are_left_out():
     with_gap = fixed_effect([[0.2, np.nan, 0.6]], [[0.1, 0.2, 0.3]])
     assert with_gap.estimate == fixed_effect([[0.2, 0.6]], [[0.1, 0.3]]).estimate
     assert np.isnan(fixed_effect([[0.2, np.nan]], [[0.1, 0.2]]).estimate).all()
     assert fixed_effect([[0.2, 0.2]], [[0.1, 0.1]]).i2.tolist() == [0.0]
 
 
-def test_two_degrees_of_freedom_are_fishers_method() -> None:
+def test_two_degrees_of_freedom_are_fishers_method():
     p = np.random.default_rng(0).uniform(size=(50, 4))
     ours = summed_chi2(np.log(p), np.full(p.shape, 2))
     theirs = [combine_pvalues(row, method="fisher") for row in p]
@@ -49,7 +47,7 @@ def test_two_degrees_of_freedom_are_fishers_method() -> None:
     np.testing.assert_allclose(np.exp(ours.log_p), [one.pvalue for one in theirs], rtol=1e-10)
 
 
-def test_p_values_of_chi2_add_up_chi2_and_degrees_of_freedom() -> None:
+def test_p_values_of_chi2_add_up_chi2_and_degrees_of_freedom():
     rng = np.random.default_rng(1)
     df = rng.integers(1, 9, (50, 3))
     statistic = rng.chisquare(df)
@@ -58,7 +56,7 @@ def test_p_values_of_chi2_add_up_chi2_and_degrees_of_freedom() -> None:
     np.testing.assert_allclose(np.exp(ours.log_p), chi2.sf(statistic.sum(axis=1), df.sum(axis=1)), rtol=1e-8)
 
 
-def test_tiny_p_values_do_not_underflow() -> None:
+def test_tiny_p_values_do_not_underflow():
     found = summed_chi2([[-2000.0, -3000.0]], [[1, 4]])
     assert np.isfinite(found.log_p).all()
     assert found.log_p[0] < -4900
@@ -66,7 +64,7 @@ def test_tiny_p_values_do_not_underflow() -> None:
     assert fixed_effect([[80.0, 90.0]], [[1.0, 1.0]]).log_p[0] < -7000
 
 
-def test_noise_is_uniform() -> None:
+def test_noise_is_uniform():
     """4,000 tuples without an effect, three studies each."""
     rng = np.random.default_rng(2)
     errors = rng.uniform(0.1, 0.5, (4000, 3))

@@ -1,7 +1,5 @@
 """p-values of single variables given the margins: against plain listing, shuffling, and on noise."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -14,13 +12,13 @@ from interplay.infer.conditional_test import conditional_log_p
 from interplay.infer.margin_tables import class_pseudocounts, listed_null, matched_null, table_gains
 
 
-def p_of(tables, pseudocount: float = 0.25) -> float:
+def p_of(tables, pseudocount=0.25):
     """Of one variable with these tables, stratum by stratum."""
     counts = np.moveaxis(np.asarray(tables), 0, -1)[np.newaxis]
     return float(np.exp(conditional_log_p(counts, pseudocount=pseudocount)[0]))
 
 
-def drawn_counts(rng, n_vars: int, sizes, shares, n_classes: int = 2) -> np.ndarray:
+def drawn_counts(rng, n_vars, sizes, shares, n_classes=2):
     """Counts of variables that say nothing, in strata of these sizes: (n_vars, n_levels, n_classes, n_strata)."""
     counts = np.zeros((n_vars, len(shares), n_classes, len(sizes)), dtype=np.int64)
     for stratum, size in enumerate(sizes):
@@ -44,12 +42,12 @@ def drawn_counts(rng, n_vars: int, sizes, shares, n_classes: int = 2) -> np.ndar
     ],
 )
 @pytest.mark.parametrize("pseudocount", [0.0, 0.25, 2.0])
-def test_one_table_equals_plain_listing(table, pseudocount: float) -> None:
+def test_one_table_equals_plain_listing(table, pseudocount):
     rows = [row for row in table if sum(row)]
     assert p_of([table], pseudocount) == pytest.approx(reference.conditional_p_value([rows], pseudocount), rel=1e-9)
 
 
-def test_equal_margins_are_fishers_test() -> None:
+def test_equal_margins_are_fishers_test():
     """There the order by gain is the order by probability."""
     for table in ([[9, 3], [3, 9]], [[12, 8], [8, 12]], [[20, 5], [5, 20]]):
         assert p_of([table]) == pytest.approx(stats.fisher_exact(table).pvalue, rel=1e-9)
@@ -57,7 +55,7 @@ def test_equal_margins_are_fishers_test() -> None:
 
 @pytest.mark.parametrize("n_levels", [2, 3])
 @pytest.mark.parametrize("seed", range(6))
-def test_strata_equal_plain_listing_but_for_the_grid(seed: int, n_levels: int) -> None:
+def test_strata_equal_plain_listing_but_for_the_grid(seed, n_levels):
     """Gains of strata are rounded to steps of less than 0.02 bits here: that may swap tables as close as that."""
     rng = np.random.default_rng(seed)
     tables = rng.multinomial(7, np.full(2 * n_levels, 0.5 / n_levels), size=3).reshape(3, n_levels, 2)
@@ -79,19 +77,19 @@ def test_strata_equal_plain_listing_but_for_the_grid(seed: int, n_levels: int) -
         [[[15, 4, 0], [1, 0, 0]], [[1, 0, 0], [15, 0, 4]]],
     ],
 )
-def test_strata_that_lack_a_class_equal_plain_listing(tables) -> None:
+def test_strata_that_lack_a_class_equal_plain_listing(tables):
     observed, sums = reference.conditional_null(tables, 0.25)
     low, high = (float(sum(chance for gain, chance in sums if gain >= observed + shift)) for shift in (0.02, -0.02))
     assert low * (1 - 1e-5) <= p_of(tables) <= high * (1 + 1e-5)
 
 
-def test_large_strata_that_lack_a_class_have_no_gain_of_pseudocounts() -> None:
+def test_large_strata_that_lack_a_class_have_no_gain_of_pseudocounts():
     """Levels of 950 and 50 samples, two of the three classes in equal shares in each."""
     tables = [[[475, 475, 0], [25, 25, 0]], [[475, 0, 475], [25, 0, 25]]]
     assert p_of(tables) > 0.99
 
 
-def test_p_values_with_strata_are_valid() -> None:
+def test_p_values_with_strata_are_valid():
     """Of all tables with the margins, those with p ≤ a have together a chance of at most a, for every a."""
     first = [[[5, 1], [2, 4]], [[3, 3], [4, 2]], [[1, 6], [2, 2]]]
     possible = [
@@ -109,7 +107,7 @@ def test_p_values_with_strata_are_valid() -> None:
 
 
 @pytest.mark.parametrize(("n_strata", "size"), [(3, 10), (40, 10), (250, 20)])
-def test_far_tail(n_strata: int, size: int) -> None:
+def test_far_tail(n_strata, size):
     """Level and class are the same in every stratum: of C(n, n/2) tables in each, two are as good."""
     half = size // 2
     log_p = conditional_log_p(
@@ -119,13 +117,13 @@ def test_far_tail(n_strata: int, size: int) -> None:
     assert log_p[0] == pytest.approx(n_strata * (np.log(2) + log_choose), rel=1e-6)
 
 
-def test_it_is_what_shuffling_within_strata_gives() -> None:
+def test_it_is_what_shuffling_within_strata_gives():
     rng = np.random.default_rng(1)
     strata, x = np.repeat([0, 1, 2, 3], [15, 20, 30, 25]), rng.integers(0, 3, 90)
     y = np.where(rng.random(90) < 0.35, x == 2, rng.random(90) < 0.4).astype(int)
     added = class_pseudocounts(np.bincount(y), 0.25)
 
-    def tables(of_y) -> np.ndarray:
+    def tables(of_y):
         counts = np.zeros((4, 3, 2), dtype=np.int64)
         np.add.at(counts, (strata, x, of_y), 1)
         return counts
@@ -146,7 +144,7 @@ def test_it_is_what_shuffling_within_strata_gives() -> None:
     ("n_strata", "size", "shares", "n_classes"),
     [(64, 20, [0.5, 0.5], 2), (250, 20, [0.5, 0.5], 2), (30, 20, [0.6, 0.3, 0.1], 2), (30, 21, [0.7, 0.3], 3)],
 )
-def test_noise_in_many_strata(n_strata: int, size: int, shares, n_classes: int) -> None:
+def test_noise_in_many_strata(n_strata, size, shares, n_classes):
     """As many small p-values as there should be, at 0.05 and at 0.002; χ² misses that with two classes."""
     rng = np.random.default_rng(0)
     n_vars = 10_000
@@ -162,7 +160,7 @@ def test_noise_in_many_strata(n_strata: int, size: int, shares, n_classes: int) 
         assert abs((by_chi2 < 0.05).mean() - 0.05) > 5 * np.sqrt(0.05 / n_vars)
 
 
-def test_tables_that_are_too_many_to_list_have_a_matched_distribution() -> None:
+def test_tables_that_are_too_many_to_list_have_a_matched_distribution():
     level_sizes, class_sizes = np.array([8, 9, 10, 13]), np.array([22, 18])
     added = class_pseudocounts(class_sizes, 0.25)
     listed, matched = (
@@ -176,14 +174,14 @@ def test_tables_that_are_too_many_to_list_have_a_matched_distribution() -> None:
         assert np.exp(matched.log_p(np.array([gain])))[0] == pytest.approx(level, rel=0.25)
 
 
-def test_margins_that_leave_nothing_to_chance() -> None:
+def test_margins_that_leave_nothing_to_chance():
     assert p_of([[[5, 7], [0, 0]]]) == 1
     assert p_of([[[5, 7], [0, 0]], [[0, 0], [3, 4]]]) == pytest.approx(1)
     assert p_of([[[5, 0], [4, 0]], [[9, 1], [2, 8]]]) == pytest.approx(p_of([[[9, 1], [2, 8]]]), rel=1e-1)
     assert conditional_log_p(np.empty((0, 2, 2, 1), dtype=np.int64), pseudocount=0.25).shape == (0,)
 
 
-def test_variables_do_not_change_each_others_p_values() -> None:
+def test_variables_do_not_change_each_others_p_values():
     rng = np.random.default_rng(3)
     for sizes, shares in (([20] * 30, [0.5, 0.5]), ([200], [0.6, 0.35, 0.05])):
         counts = drawn_counts(rng, 60, sizes, shares)
@@ -192,14 +190,14 @@ def test_variables_do_not_change_each_others_p_values() -> None:
         np.testing.assert_allclose(together, alone, rtol=1e-5, atol=1e-6)
 
 
-def test_many_margins_are_taken_in_parts(monkeypatch) -> None:
+def test_many_margins_are_taken_in_parts(monkeypatch):
     counts = drawn_counts(np.random.default_rng(6), 40, [15, 20, 25], [0.5, 0.3, 0.2])
     whole = conditional_log_p(counts, pseudocount=0.25)
     monkeypatch.setattr("interplay.infer.conditional_test.MAX_NULLS", 10)
     np.testing.assert_allclose(conditional_log_p(counts, pseudocount=0.25), whole, rtol=1e-5, atol=1e-6)
 
 
-def test_many_samples_leave_chi_squared() -> None:
+def test_many_samples_leave_chi_squared():
     rng = np.random.default_rng(4)
     counts = drawn_counts(rng, 300, [6000], [0.5, 0.3, 0.2])
     gains = table_gains(counts[..., 0], class_pseudocounts(np.array([3000, 3000]), 0.25))
@@ -208,7 +206,7 @@ def test_many_samples_leave_chi_squared() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_levels_of_one_sample(n_classes: int) -> None:
+def test_levels_of_one_sample(n_classes):
     """A column of which every value is another says nothing; one with a pair is compared by this pair alone."""
     y = np.arange(40) % 5 % n_classes
     each_its_own = np.zeros((40, n_classes, 1), dtype=np.int64)

@@ -1,7 +1,5 @@
 """Correlations with a number outcome, tails of columns of few values: against enumeration and SciPy."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import permutations
 
@@ -25,11 +23,11 @@ from interplay.infer.given_test import GivenOthers
 from interplay.infer.product_maxima import int_normal_scores, number_products
 
 
-def normal_scores(values: np.ndarray) -> np.ndarray:
+def normal_scores(values):
     return stats.norm.ppf((stats.rankdata(values, axis=-1) - 0.5) / values.shape[-1])
 
 
-def test_tails_of_f_and_beta() -> None:
+def test_tails_of_f_and_beta():
     f = np.array([0.5, 3.0, 12.0, 80.0])
     np.testing.assert_allclose(np.exp(log_f_tail(f, 3, 40)), stats.f.sf(f, 3, 40), rtol=1e-10)
     # Far out, where probabilities underflow: the leading term of the series.
@@ -38,7 +36,7 @@ def test_tails_of_f_and_beta() -> None:
     assert float(log_beta_cdf(x, a, 0.5)) == pytest.approx(leading, abs=1e-6)
 
 
-def test_fourth_moment_of_all_permutations() -> None:
+def test_fourth_moment_of_all_permutations():
     rng = np.random.default_rng(0)
     x, z = rng.normal(size=7), rng.exponential(size=7)
     x, z = x - x.mean(), z - z.mean()
@@ -47,7 +45,7 @@ def test_fourth_moment_of_all_permutations() -> None:
     assert found[0] == pytest.approx((sums**4).mean())
 
 
-def test_equals_scipy_where_samples_are_many() -> None:
+def test_equals_scipy_where_samples_are_many():
     """Of normal scores without ties, p is that of Pearson's correlation; of ranks, nearly that of Spearman's."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(50, 400)), rng.normal(size=400)
@@ -62,7 +60,7 @@ def test_equals_scipy_where_samples_are_many() -> None:
 
 
 @pytest.mark.parametrize("kind", ["ranks", "counts", "skewed"])
-def test_few_samples_against_all_permutations(kind: str) -> None:
+def test_few_samples_against_all_permutations(kind):
     """p of eight samples is never much too small: from 0.2 of the exact one, where that is a few permutations."""
     rng = np.random.default_rng(2)
     y = {"ranks": np.arange(8.0), "counts": rng.poisson(1.0, 8).astype(float), "skewed": rng.exponential(size=8) ** 2}[
@@ -85,7 +83,7 @@ def test_few_samples_against_all_permutations(kind: str) -> None:
 
 @pytest.mark.parametrize("outcome", ["normal", "skewed", "ties"])
 @pytest.mark.parametrize("chosen", [2, 6, 10])
-def test_saddlepoint_against_all_divisions(outcome: str, chosen: int) -> None:
+def test_saddlepoint_against_all_divisions(outcome, chosen):
     rng = np.random.default_rng(3)
     scores = {
         "normal": normal_scores(np.arange(20.0)),
@@ -109,7 +107,7 @@ def test_saddlepoint_against_all_divisions(outcome: str, chosen: int) -> None:
         assert np.logaddexp(*tails)[0] == pytest.approx(exact, abs=0.7)
 
 
-def test_saddlepoint_of_three_levels_in_the_far_tail() -> None:
+def test_saddlepoint_of_three_levels_in_the_far_tail():
     """At 1e-5, of genotypes and a heavy-tailed outcome: against half a million random divisions."""
     rng = np.random.default_rng(4)
     scores = rng.standard_t(3, size=60)
@@ -123,7 +121,7 @@ def test_saddlepoint_of_three_levels_in_the_far_tail() -> None:
         assert p[0] == pytest.approx(share, rel=0.25)
 
 
-def test_moments_of_gains_of_levels() -> None:
+def test_moments_of_gains_of_levels():
     rng = np.random.default_rng(5)
     target = NumberTarget.of(rng.exponential(size=7))
     level = np.array([0, 0, 1, 1, 1, 2, 2])
@@ -137,7 +135,7 @@ def test_moments_of_gains_of_levels() -> None:
     assert variance[0] == pytest.approx(np.var(squares))
 
 
-def test_gain_of_levels_equals_the_f_test() -> None:
+def test_gain_of_levels_equals_the_f_test():
     rng = np.random.default_rng(6)
     y, level = rng.normal(size=300), rng.integers(0, 4, 300)
     target = NumberTarget.of(normal_scores(y))
@@ -148,13 +146,13 @@ def test_gain_of_levels_equals_the_f_test() -> None:
 
 
 @pytest.mark.parametrize("with_strata", [False, True])
-def test_gain_of_levels_of_one_sample(with_strata: bool) -> None:
+def test_gain_of_levels_of_one_sample(with_strata):
     """Of 40 levels of one sample nothing is left within; with few others, tied scores leave nothing by chance."""
     rng = np.random.default_rng(6)
     target = NumberTarget.of(rng.poisson(1, 40) * 1.0, np.arange(40) % 2 if with_strata else None)
     n_strata = target.n_strata
 
-    def p_of(level: np.ndarray) -> float:
+    def p_of(level):
         sizes, sums = np.zeros((2, 1, 40, n_strata))
         np.add.at(sizes[0], (level, target.strata), 1)
         np.add.at(sums[0], (level, target.strata), target.scores)
@@ -167,7 +165,7 @@ def test_gain_of_levels_of_one_sample(with_strata: bool) -> None:
     assert all((p <= level).mean() <= level + 3 * np.sqrt(level / 300) for level in (0.01, 0.05, 0.2))
 
 
-def test_partial_correlation_given_others() -> None:
+def test_partial_correlation_given_others():
     rng = np.random.default_rng(7)
     X, n = rng.normal(size=(6, 80)), 80
     y = X[0] + 0.5 * X[1] + rng.normal(size=n)
@@ -182,7 +180,7 @@ def test_partial_correlation_given_others() -> None:
     np.testing.assert_allclose(np.log(kept), np.log(full), rtol=0.05)
 
 
-def test_strata_only_move_samples_within() -> None:
+def test_strata_only_move_samples_within():
     """A shift between strata of outcome and variable alike is no correlation."""
     rng = np.random.default_rng(8)
     strata = np.repeat([0, 1, 2], 40)
@@ -200,7 +198,7 @@ def test_strata_only_move_samples_within() -> None:
 
 
 @pytest.mark.parametrize("outliers", [False, True])
-def test_products_of_a_number_outcome(outliers: bool) -> None:
+def test_products_of_a_number_outcome(outliers):
     """Of null variables, the p-value of the best of all partners is uniform without contrast variables."""
     rng = np.random.default_rng(9)
     p_values = []
@@ -215,7 +213,7 @@ def test_products_of_a_number_outcome(outliers: bool) -> None:
     assert np.mean(p < 0.01) < 0.02
 
 
-def test_a_product_is_found_with_its_partner() -> None:
+def test_a_product_is_found_with_its_partner():
     rng = np.random.default_rng(10)
     X = rng.normal(size=(20, 200))
     y = 0.7 * X[3] * X[11] + rng.normal(size=200)
@@ -227,7 +225,7 @@ def test_a_product_is_found_with_its_partner() -> None:
     assert found.log_p[3] == pytest.approx(np.log(expected * 19), rel=0.05)
 
 
-def test_number_products_do_not_depend_on_threads_and_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_products_do_not_depend_on_threads_and_blocks(monkeypatch):
     rng = np.random.default_rng(11)
     X = normal_scores(rng.normal(size=(90, 150)))
     ranks = 2 * (stats.rankdata(X, axis=1) - 0.5) / 150 - 1

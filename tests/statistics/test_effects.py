@@ -1,7 +1,5 @@
 """Sizes of effects against scipy, statsmodels and plain loops; directions in words; intervals over groups."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -26,14 +24,14 @@ from interplay.infer.effects.estimate import (
 from interplay.infer.effects.measured import Values, make_target, measure
 
 
-def _two_groups(seed: int, n: int = 80, shift: float = 0.7) -> tuple[np.ndarray, np.ndarray]:
+def _two_groups(seed, n=80, shift=0.7):
     rng = np.random.default_rng(seed)
     is_case = rng.random(n) < 0.4
     values = rng.normal(size=n) + shift * is_case
     return np.round(values, 1), is_case  # with ties
 
 
-def _delong_by_pairs(values: np.ndarray, is_case: np.ndarray) -> tuple[float, float]:
+def _delong_by_pairs(values, is_case):
     """Area and variance by comparing every case with every control."""
     cases, controls = values[is_case], values[~is_case]
     wins = (cases[:, None] > controls) + 0.5 * (cases[:, None] == controls)
@@ -112,7 +110,7 @@ def test_odds_ratio_is_that_of_statsmodels():
     level, case, strata = rng.random(300) < 0.4, rng.random(300) < 0.5, rng.integers(0, 3, 300)
     case |= level & (rng.random(300) < 0.3)
 
-    def table(rows: np.ndarray) -> np.ndarray:
+    def table(rows):
         return np.array([[(rows & (level == a) & (case == b)).sum() for b in (True, False)] for a in (True, False)])
 
     found, other = odds_ratio(level, case), Table2x2(table(np.full(300, True)))
@@ -172,11 +170,11 @@ def test_jackknife_over_groups_is_wider_where_groups_resemble_each_other():
     assert grouped.high - grouped.low > 2 * (plain.high - plain.low)
 
 
-def _numbers(values: np.ndarray) -> Values:
+def _numbers(values):
     return Values(values, [], np.empty(0, dtype=np.int64), is_ordered=True)
 
 
-def _levels(codes: np.ndarray, names: list[str], *, is_ordered: bool = False) -> Values:
+def _levels(codes, names, *, is_ordered=False):
     return Values(codes.astype(float), names, codes, is_ordered)
 
 

@@ -1,7 +1,5 @@
 """The power of the exact test: sums over the bulk of all tables equal sums over all of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -13,9 +11,7 @@ from interplay.infer.power import class_power as module
 @pytest.mark.parametrize("theta", [0.0, 0.4, 2.5])
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.95, 0.05)])
 @pytest.mark.parametrize("log_threshold", [-3.0, -20.0])
-def test_the_bulk_holds_all_that_matters(
-    n: int, theta: float, shares: tuple[float, float], log_threshold: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_bulk_holds_all_that_matters(n, theta, shares, log_threshold, monkeypatch):
     rng = np.random.default_rng(0)
     cells = np.multiply.outer(np.multiply.outer(shares, shares), (0.5, 0.5)).ravel()
     tables = rng.multinomial(n, cells, size=20).reshape(20, 2, 2, 2)

@@ -1,7 +1,5 @@
 """The exact test against SciPy's, against shuffling, and at its edges."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,18 +9,18 @@ from interplay.infer.conditional_test import conditional_log_p
 from interplay.infer.margin_tables import smallest_expected
 
 
-def exact_p_value(counts, *, pseudocount: float = 0.25) -> float:
+def exact_p_value(counts, *, pseudocount=0.25):
     """The p-value of a table of two levels by two classes."""
     return float(np.exp(conditional_log_p(np.array(counts)[np.newaxis, :, :, np.newaxis], pseudocount=pseudocount)[0]))
 
 
 @pytest.mark.parametrize("table", [[[90, 10], [100, 0]], [[3, 9], [11, 2]], [[20, 20], [20, 20]], [[50, 1], [40, 9]]])
-def test_without_pseudocounts_it_orders_tables_by_likelihood_ratio(table) -> None:
+def test_without_pseudocounts_it_orders_tables_by_likelihood_ratio(table):
     """SciPy's Boschloo and Fisher order otherwise; here every table with the margins is listed and compared."""
     (a, b), (c, d) = table
     n, first, second = a + b + c + d, a + b, b + d
 
-    def g(x: int) -> float:
+    def g(x):
         observed = np.array([[first - x, x], [n - first - (second - x), second - x]], dtype=float)
         return stats.chi2_contingency(observed, correction=False, lambda_="log-likelihood").statistic
 
@@ -31,7 +29,7 @@ def test_without_pseudocounts_it_orders_tables_by_likelihood_ratio(table) -> Non
     assert exact_p_value(table, pseudocount=0.0) == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_gain_is_the_search_s() -> None:
+def test_the_gain_is_the_search_s():
     """With pseudocounts, tables that the search finds as good or better are those that are counted."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (60, 400)).astype(float), np.arange(60) % 4 == 0
@@ -44,7 +42,7 @@ def test_the_gain_is_the_search_s() -> None:
     )
 
 
-def test_it_is_what_shuffling_gives() -> None:
+def test_it_is_what_shuffling_gives():
     rng = np.random.default_rng(1)
     x, y = np.repeat([0, 1], [70, 30]), np.repeat([0, 1], [85, 15])
     observed = [[63, 7], [22, 8]]
@@ -53,8 +51,8 @@ def test_it_is_what_shuffling_gives() -> None:
     assert exact_p_value(observed) == pytest.approx(share, abs=4 * np.sqrt(share / 20_000))
 
 
-def test_chi_squared_is_right_for_many_samples_and_bold_for_few() -> None:
-    def ratio(counts) -> float:
+def test_chi_squared_is_right_for_many_samples_and_bold_for_few():
+    def ratio(counts):
         x = np.repeat([0.0, 0.0, 1.0, 1.0], np.ravel(counts))
         y = np.repeat([0, 1, 0, 1], np.ravel(counts))
         gain = interplay.max_information_gain(x[:, np.newaxis], y, dimensions=1).gain[0]
@@ -64,10 +62,10 @@ def test_chi_squared_is_right_for_many_samples_and_bold_for_few() -> None:
     assert ratio([[2600, 2400], [2400, 2600]]) == pytest.approx(1, abs=0.1)
 
 
-def test_a_table_with_one_level_or_one_class_says_nothing() -> None:
+def test_a_table_with_one_level_or_one_class_says_nothing():
     assert exact_p_value([[5, 7], [0, 0]]) == 1
     assert exact_p_value([[5, 0], [6, 0]]) == 1
 
 
-def test_smallest_expected() -> None:
+def test_smallest_expected():
     assert smallest_expected(np.array([[30, 20], [40, 10]])) == 15

@@ -1,7 +1,5 @@
 """Mean and variance of the gain under chance are those of all tables with the same margins."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +20,7 @@ from interplay.infer.margin_tables import GainMoments, listed_null
     ],
 )
 @pytest.mark.parametrize("pseudocount", [0.25, 1e-6, 5.0])
-def test_moments_are_those_of_all_tables(level_sizes, class_sizes, pseudocount) -> None:
+def test_moments_are_those_of_all_tables(level_sizes, class_sizes, pseudocount):
     levels, classes = np.array(level_sizes), np.array(class_sizes)
     added = pseudocount * classes / classes.min()
     null = listed_null(levels, classes, added, max_tables=10**6)
@@ -34,7 +32,7 @@ def test_moments_are_those_of_all_tables(level_sizes, class_sizes, pseudocount) 
     assert variance == pytest.approx(float(chance @ (null.gain - expected) ** 2), rel=1e-9, abs=1e-11)
 
 
-def test_many_samples_lose_no_digits() -> None:
+def test_many_samples_lose_no_digits():
     """The variance is that of χ², on the scale of bits, and does not depend on the order of the levels."""
     classes = np.array([300_000, 200_000])
     levels = np.array([100_000, 400_000])
@@ -46,12 +44,12 @@ def test_many_samples_lose_no_digits() -> None:
     assert moments.of(levels[::-1]) == (mean, variance)
 
 
-def test_columns_of_many_levels_take_no_time(monkeypatch) -> None:
+def test_columns_of_many_levels_take_no_time(monkeypatch):
     """Covariances of pairs of levels are computed once for all variables; triples of such columns are not searched."""
     pairs: list[tuple[int, int]] = []
     original = GainMoments._pair
 
-    def counted(self, a: int, b: int) -> float:
+    def counted(self, a, b):
         if (a, b) not in self._covariance:
             pairs.append((a, b))
         return original(self, a, b)

@@ -1,7 +1,5 @@
 """The bounds that a search for interactions screens by: never below G², and near it where that can be."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The interaction test against statsmodels, the reference, enumeration, and what it is for: additive effects."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 from math import comb, prod

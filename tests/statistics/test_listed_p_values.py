@@ -1,7 +1,5 @@
 """Adjustment for all tests when some of them are listed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

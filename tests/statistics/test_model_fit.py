@@ -1,7 +1,5 @@
 """Coefficients and likelihood ratios in a model of covariates, offset and times: those of statsmodels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -27,11 +25,11 @@ CONSTANTS = (CODES[:, None] == np.arange(3)) * 1.0
 ROWS = np.flatnonzero((CODES != 1) & (RNG.random(N) < 0.8))
 
 
-def known(with_strata: bool) -> np.ndarray:
+def known(with_strata):
     return np.column_stack([CONSTANTS if with_strata else np.ones((N, 1)), DESIGN])
 
 
-def independent(columns: np.ndarray) -> np.ndarray:
+def independent(columns):
     """Leave out constants of strata without samples: statsmodels does not."""
     return columns[:, np.abs(columns).sum(axis=0) > 0]
 

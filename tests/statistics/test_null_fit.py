@@ -1,7 +1,5 @@
 """The null fit against the original's outputs, against simulated nulls, and at its edges."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re
@@ -539,7 +537,7 @@ def test_plot_without_matplotlib(nulls, monkeypatch):
         nulls["lsq"].plot()
 
 
-def test_values_of_hundreds_of_orders_of_magnitude_are_fitted() -> None:
+def test_values_of_hundreds_of_orders_of_magnitude_are_fitted():
     log_t = np.append(np.linspace(-1010.0, -990.0, 29), np.linspace(1.0, 6.0, 11))
     null = fit_likelihood(log_t, fit="weibull")
     seen = np.minimum(log_t, np.sort(log_t)[29])

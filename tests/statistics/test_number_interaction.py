@@ -1,10 +1,7 @@
 """Interactions about numbers: F, HC3, dosages and effects beside plain loops, statsmodels and closed forms."""
 
-from __future__ import annotations
-
 import math
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +12,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.anova import anova_lm
 
 import reference
-from interplay.infer.number_interaction.cell_moments import CellMoments, ScoredNumbers, cell_moments
+from interplay.infer.number_interaction.cell_moments import ScoredNumbers, cell_moments
 from interplay.infer.number_interaction.effect import (
     difference_of_differences,
     largest_residual,
@@ -29,24 +26,24 @@ from interplay.infer.number_interaction.product_tables import CellSums, curved_s
 SHAPES = [(2, 2), (3, 3), (2, 3), (4, 3), (2, 2, 2), (3, 2, 3), (3, 3, 3), (2, 2, 2, 2)]
 
 
-def _columns(rng: np.random.Generator, levels: tuple[int, ...], n: int) -> list[np.ndarray]:
+def _columns(rng, levels, n):
     """Columns whose higher levels are rarer, so that some cells are empty."""
     return [rng.choice(c, size=n, p=np.arange(c, 0, -1.0) / np.arange(c + 1).sum()) for c in levels]
 
 
-def _cells(columns: list[np.ndarray], levels: tuple[int, ...], strata: np.ndarray | None = None) -> np.ndarray:
+def _cells(columns, levels, strata=None):
     if strata is None:
         return np.ravel_multi_index(columns, levels)[np.newaxis]
     return np.ravel_multi_index([strata, *columns], (int(strata.max()) + 1, *levels))[np.newaxis]
 
 
-def _moments(columns: list[np.ndarray], levels: tuple[int, ...], z: np.ndarray) -> CellMoments:
+def _moments(columns, levels, z):
     return cell_moments(_cells(columns, levels), z, levels)
 
 
 @pytest.mark.parametrize("levels", SHAPES)
 @pytest.mark.parametrize("n", [40, 150])
-def test_f_equals_anova_of_statsmodels(levels: tuple[int, ...], n: int) -> None:
+def test_f_equals_anova_of_statsmodels(levels, n):
     rng = np.random.default_rng([*levels, n])
     columns, z = _columns(rng, levels, n), rng.normal(size=n)
     ours = f_test(_moments(columns, levels, z), fewest=1)
@@ -65,7 +62,7 @@ def test_f_equals_anova_of_statsmodels(levels: tuple[int, ...], n: int) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(SHAPES), st.integers(12, 120), st.integers(1, 5), st.booleans())
-def test_f_equals_plain_loops(seed: int, levels: tuple[int, ...], n: int, fewest: int, has_strata: bool) -> None:
+def test_f_equals_plain_loops(seed, levels, n, fewest, has_strata):
     rng = np.random.default_rng(seed)
     columns, z = _columns(rng, levels, n), rng.normal(size=n).round(1)
     strata = np.sort(rng.integers(0, 2, size=n)) if has_strata else None
@@ -79,7 +76,7 @@ def test_f_equals_plain_loops(seed: int, levels: tuple[int, ...], n: int, fewest
     assert ours.f[0] == pytest.approx(plain[0], rel=1e-8, abs=1e-10)
 
 
-def test_many_tuples_at_a_time_equal_one_by_one() -> None:
+def test_many_tuples_at_a_time_equal_one_by_one():
     rng = np.random.default_rng(5)
     z = rng.normal(size=90)
     cells = np.concatenate([_cells(_columns(rng, (3, 3), 90), (3, 3)) for _ in range(40)])
@@ -90,7 +87,7 @@ def test_many_tuples_at_a_time_equal_one_by_one() -> None:
             assert together.log_p[row] == pytest.approx(alone.log_p[0], rel=1e-9, abs=1e-12)
 
 
-def test_a_tuple_has_the_same_bits_among_others() -> None:
+def test_a_tuple_has_the_same_bits_among_others():
     """Shards, engines and lists of any length hand over the same numbers."""
     rng = np.random.default_rng(6)
     z = rng.exponential(size=130)
@@ -118,7 +115,7 @@ def test_a_tuple_has_the_same_bits_among_others() -> None:
 
 @pytest.mark.parametrize("levels", [(2, 2), (3, 3), (3, 3, 3), (4, 2, 3)])
 @pytest.mark.parametrize("n_strata", [1, 2])
-def test_p_values_below_a_bar_are_those_of_the_test(levels: tuple[int, ...], n_strata: int) -> None:
+def test_p_values_below_a_bar_are_those_of_the_test(levels, n_strata):
     rng = np.random.default_rng([*levels, n_strata])
     z = rng.normal(size=160)
     strata = None if n_strata == 1 else np.arange(160) % 2
@@ -133,7 +130,7 @@ def test_p_values_below_a_bar_are_those_of_the_test(levels: tuple[int, ...], n_s
         assert (found != 0).sum() <= 3 * below.sum() + 40  # most others are not tested
 
 
-def test_samples_without_a_cell_are_left_out() -> None:
+def test_samples_without_a_cell_are_left_out():
     rng = np.random.default_rng(6)
     columns, z = _columns(rng, (3, 3), 100), rng.normal(size=100)
     known = rng.random(100) < 0.7
@@ -145,7 +142,7 @@ def test_samples_without_a_cell_are_left_out() -> None:
         np.testing.assert_allclose(f_test(moments).f, f_test(left_out).f)
 
 
-def test_means_far_from_zero_keep_their_digits() -> None:
+def test_means_far_from_zero_keep_their_digits():
     rng = np.random.default_rng(7)
     columns, z = _columns(rng, (2, 2), 80), rng.normal(size=80)
     near = f_test(_moments(columns, (2, 2), z))
@@ -153,7 +150,7 @@ def test_means_far_from_zero_keep_their_digits() -> None:
     np.testing.assert_allclose(far.f, near.f, rtol=1e-6)
 
 
-def test_many_levels_go_by_the_columns_of_the_hypothesis() -> None:
+def test_many_levels_go_by_the_columns_of_the_hypothesis():
     rng = np.random.default_rng(8)
     levels = (14, 13)  # 156 contrasts
     columns, z = [rng.integers(0, c, size=1200) for c in levels], rng.normal(size=1200)
@@ -163,7 +160,7 @@ def test_many_levels_go_by_the_columns_of_the_hypothesis() -> None:
     assert ours.f[0] == pytest.approx(plain[0], rel=1e-8)
 
 
-def test_tail_of_f_where_it_has_a_closed_form() -> None:
+def test_tail_of_f_where_it_has_a_closed_form():
     """P(F > f) at 2 and b degrees of freedom is (1 + 2f/b)^(−b/2)."""
     f, b = np.array([0.1, 1.0, 50.0, 1e3, 1e5, 1e8]), np.array([3.0, 50.0, 2000.0, 1e5, 900.0, 40.0])
     np.testing.assert_allclose(f_log_p(f, 2, b), -b / 2 * np.log1p(2 * f / b), rtol=1e-10)
@@ -175,7 +172,7 @@ def test_tail_of_f_where_it_has_a_closed_form() -> None:
 
 
 @pytest.mark.parametrize("levels", [(2, 2), (3, 3), (2, 2, 2), (3, 2, 2)])
-def test_wald_statistic_equals_hc3_of_statsmodels(levels: tuple[int, ...]) -> None:
+def test_wald_statistic_equals_hc3_of_statsmodels(levels):
     rng = np.random.default_rng(9)
     columns = [rng.integers(0, c, size=200) for c in levels]
     z = rng.normal(size=200) * (1 + columns[0])
@@ -191,7 +188,7 @@ def test_wald_statistic_equals_hc3_of_statsmodels(levels: tuple[int, ...]) -> No
     assert math.exp(ours.log_p[0]) > float(fit.wald_test(contrast, use_f=False, scalar=True).pvalue)
 
 
-def test_difference_of_differences_is_the_coefficient_of_statsmodels() -> None:
+def test_difference_of_differences_is_the_coefficient_of_statsmodels():
     rng = np.random.default_rng(10)
     columns = [rng.integers(0, 2, size=160) for _ in range(3)]
     y = 5 + rng.normal(size=160) + 2 * columns[0] * columns[1] * columns[2]
@@ -206,7 +203,7 @@ def test_difference_of_differences_is_the_coefficient_of_statsmodels() -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_dosage_is_the_product_of_statsmodels(k: int) -> None:
+def test_dosage_is_the_product_of_statsmodels(k):
     rng = np.random.default_rng(11)
     columns = [rng.binomial(2, 0.4, size=150) for _ in range(k)]
     y = 10 + 2 * rng.normal(size=150) + columns[0] * columns[1]
@@ -223,7 +220,7 @@ def test_dosage_is_the_product_of_statsmodels(k: int) -> None:
 
 
 @pytest.mark.parametrize("n_strata", [1, 3])
-def test_products_of_a_search_are_those_of_dosages(n_strata: int) -> None:
+def test_products_of_a_search_are_those_of_dosages(n_strata):
     rng = np.random.default_rng(n_strata)
     n_pairs, n, levels = 40, 120, (3, 4)
     strata = rng.integers(0, n_strata, size=n)
@@ -251,7 +248,7 @@ def test_products_of_a_search_are_those_of_dosages(n_strata: int) -> None:
     assert (less >= ratio)[~uncertain].all()
 
 
-def test_curved_squares_are_those_of_levels_beyond_a_line() -> None:
+def test_curved_squares_are_those_of_levels_beyond_a_line():
     rng = np.random.default_rng(4)
     x, strata, t = rng.choice(4, size=200, p=[0.5, 0.3, 0.1, 0.1]), rng.integers(0, 2, size=200), rng.normal(size=200)
     x[strata == 1] = np.minimum(x[strata == 1], 1)
@@ -269,14 +266,14 @@ def test_curved_squares_are_those_of_levels_beyond_a_line() -> None:
     assert curved_squares(without, dosages[:, np.newaxis])[0] == pytest.approx(0, abs=1e-9)
 
 
-def test_dosage_of_two_levels_is_the_test_of_levels() -> None:
+def test_dosage_of_two_levels_is_the_test_of_levels():
     rng = np.random.default_rng(12)
     columns, z = [rng.integers(0, 2, size=100) for _ in range(2)], rng.normal(size=100)
     moments = _moments(columns, (2, 2), z)
     np.testing.assert_allclose(dosage_test(moments, np.tile([0.0, 1.0], (1, 2, 1))).f.f, f_test(moments).f)
 
 
-def test_dosage_of_a_constant_member_is_not_tested() -> None:
+def test_dosage_of_a_constant_member_is_not_tested():
     rng = np.random.default_rng(13)
     columns = [rng.integers(0, 3, size=60), np.zeros(60, dtype=int)]
     tests = dosage_test(_moments(columns, (3, 2), rng.normal(size=60)), np.tile(np.arange(3.0), (1, 2, 1)))
@@ -284,7 +281,7 @@ def test_dosage_of_a_constant_member_is_not_tested() -> None:
     assert tests.f.log_p.tolist() == [0.0]
 
 
-def test_residuals_are_those_of_least_squares() -> None:
+def test_residuals_are_those_of_least_squares():
     """(mean − fit)/its standard error, from the hat matrix of H0 over samples."""
     rng = np.random.default_rng(14)
     columns, z = [rng.integers(0, 3, size=120) for _ in range(2)], rng.normal(size=120)
@@ -304,7 +301,7 @@ def test_residuals_are_those_of_least_squares() -> None:
     assert largest.value[0] > 5
 
 
-def test_gains_are_ratios_of_squares() -> None:
+def test_gains_are_ratios_of_squares():
     rng = np.random.default_rng(15)
     columns, z = [rng.integers(0, 3, size=70) for _ in range(3)], rng.normal(size=70)
     gain, alone, df = number_gains(_moments(columns, (3, 3, 3), z))
@@ -318,7 +315,7 @@ def test_gains_are_ratios_of_squares() -> None:
     assert df.tolist() == [[2, 2, 2]]
 
 
-def test_the_whole_test_of_tuples() -> None:
+def test_the_whole_test_of_tuples():
     rng = np.random.default_rng(16)
     columns = [rng.integers(0, 2, size=200) for _ in range(2)]
     z = rng.normal(size=200) + 2 * columns[0] * columns[1]
@@ -336,7 +333,7 @@ def test_the_whole_test_of_tuples() -> None:
     assert 0 < tested.p_robust[0] < 1e-6
 
 
-def test_infinite_values_have_no_effect_in_their_unit() -> None:
+def test_infinite_values_have_no_effect_in_their_unit():
     columns = [np.arange(40) % 2, np.arange(40) // 2 % 2]
     values = np.where(np.arange(40) == 3, np.inf, np.arange(40.0))
     numbers = ScoredNumbers(scores=np.arange(40.0), values=values, other=None)
@@ -345,7 +342,7 @@ def test_infinite_values_have_no_effect_in_their_unit() -> None:
     assert np.isfinite(tested.statistic[0])
 
 
-def test_tuples_with_too_few_samples_have_p_one() -> None:
+def test_tuples_with_too_few_samples_have_p_one():
     columns = [np.arange(12) % 2, np.arange(12) // 2 % 2]
     numbers = ScoredNumbers(scores=np.arange(12.0), values=np.arange(12.0), other=None)
     tested = number_tests(_cells(columns, (2, 2)), numbers, np.array([[0, 1]]), (2, 2))
@@ -354,7 +351,7 @@ def test_tuples_with_too_few_samples_have_p_one() -> None:
     assert np.isnan(tested.robust_log_p[0])
 
 
-def test_no_noise_at_all_gives_no_warning() -> None:
+def test_no_noise_at_all_gives_no_warning():
     columns = [np.repeat([0, 0, 1, 1], 10), np.repeat([0, 1, 0, 1], 10)]
     z = np.repeat([0.0, 0.0, 0.0, 1.0], 10)
     numbers = ScoredNumbers(scores=z, values=z, other=z)
@@ -363,7 +360,7 @@ def test_no_noise_at_all_gives_no_warning() -> None:
 
 
 @pytest.mark.parametrize(("left_out", "n"), [(2, 4), (slice(1, 3), 0), ((0, 0), 6)])
-def test_contrasts_of_tables_that_lack_many_cells(left_out: Any, n: int) -> None:
+def test_contrasts_of_tables_that_lack_many_cells(left_out, n):
     """They are orthonormal, 0 in these cells and for additive means, and as many as the rank of H0's columns leaves."""
     levels = (3, 3, 3, 2)  # 8 contrasts; 18, 36 or 6 cells are left out
     kept = np.ones(levels, dtype=bool)

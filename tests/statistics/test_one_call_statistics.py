@@ -1,14 +1,11 @@
 """select() over several dimensions in one call: the tests of its arms, their weights, and how they are combined."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
 from scipy import stats
 
-import interplay
 from interplay.ask.selection.dimensions import resolve_dimensions
 from interplay.data.codes.rank_scores import mid_rank_scores
 from interplay.infer import product_maxima as maxima_module
@@ -19,12 +16,12 @@ from one_call_problem import N_SAMPLES, N_VARS, found_in_mixed_effects, mixed_ef
 
 
 @pytest.fixture(scope="module")
-def data() -> tuple[np.ndarray, np.ndarray]:
+def data():
     return mixed_effects()
 
 
 @pytest.fixture(scope="module")
-def found() -> interplay.Selection:
+def found():
     return found_in_mixed_effects()
 
 
@@ -47,7 +44,7 @@ def test_weights_sum_up_to_one_and_larger_tuples_share_theirs():
 
 
 @pytest.mark.parametrize("of_numbers", [False, True])
-def test_the_sum_of_weights_over_subsets_of_arms(of_numbers: bool):
+def test_the_sum_of_weights_over_subsets_of_arms(of_numbers):
     arms = ("alone", "given", "pairs", "triples")
     for n in range(1, 5):
         for some in itertools.combinations(arms, n):
@@ -155,7 +152,7 @@ def test_columns_of_many_ties_take_no_part_in_products():
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 4])
-def test_tiles_that_are_left_out_hold_no_maximum(monkeypatch, n_classes: int):
+def test_tiles_that_are_left_out_hold_no_maximum(monkeypatch, n_classes):
     """Of the tiles read in single precision, the few read exactly give the bits of all: with ties, and columns of 0."""
     rng = np.random.default_rng(n_classes)
     n, p = 150, 400

@@ -1,7 +1,5 @@
 """Adjusted p-values and the order of significance, against R's and by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

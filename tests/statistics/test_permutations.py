@@ -1,7 +1,5 @@
 """Which relabelings are allowed, all of them where they are few, and the p-values that follow: against brute force."""
 
-from __future__ import annotations
-
 from itertools import islice, permutations
 
 import numpy as np
@@ -18,11 +16,11 @@ from interplay.infer.permutations.exchangeability import check_reach
 from interplay.infer.permutations.permutation_null import comparable_gains
 
 
-def stream_of(number: int) -> np.random.RandomState:
+def stream_of(number):
     return np.random.RandomState(number)
 
 
-def all_allowed(codes, groups, strata) -> set[tuple[int, ...]]:
+def all_allowed(codes, groups, strata):
     """Every order of the samples, tried: does it keep groups together and strata apart, as the rules say?"""
     codes, groups, strata = (np.asarray(a) for a in (codes, groups, strata))
     n = len(codes)
@@ -129,7 +127,7 @@ def test_smallest_p_of_donors(classes, n, p):
         assert statistic.p_adjusted()[0] == pytest.approx(p)
 
 
-def _information(codes, donors, labels) -> float:
+def _information(codes, donors, labels):
     """How much a variable that is the label of each donor tells."""
     counts = np.zeros((labels.max() + 1, labels.max() + 1))
     np.add.at(counts, (labels[donors], codes), 1)

@@ -1,7 +1,5 @@
 """The fit "predictive" against scipy's censored fits, against sums by brute force, and on values it is exact for."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,40 +7,40 @@ import pytest
 from scipy import optimize, special, stats
 
 import interplay
-from interplay.infer.likelihood_fit import FittedNull, fit_likelihood
+from interplay.infer.likelihood_fit import fit_likelihood
 from interplay.infer.null_fit import fit_null
 from interplay.show.report.methods import methods_paragraph
 
 
-def weibull_log_t(rng: np.random.Generator, size, *, delta: float, gamma: float = 50.0) -> np.ndarray:
+def weibull_log_t(rng, size, *, delta, gamma=50.0):
     """ln T with P(T > t) = exp(−γ·t^δ)."""
     return (np.log(rng.exponential(size=size)) - math.log(gamma)) / delta
 
 
-def as_gains(log_t: np.ndarray, df: float = 3.0) -> np.ndarray:
+def as_gains(log_t, df=3.0):
     """Gains on the scale of χ² whose V has −ln(1 − V) = T."""
     return 2 * special.gammainccinv(df / 2, -np.expm1(-np.exp(log_t)))
 
 
-def predictive(log_t: np.ndarray, *, free: bool = True) -> FittedNull:
+def predictive(log_t, *, free=True):
     fitted = fit_likelihood(log_t, fit="predictive", max_delta=math.inf if free else 1.0)
     assert fitted.posterior is not None
     assert fitted.posterior.is_consistent()
     return fitted
 
 
-def censored(log_t: np.ndarray, n_seen: int) -> stats.CensoredData:
+def censored(log_t, n_seen):
     t = np.sort(np.exp(log_t))
     return stats.CensoredData(uncensored=t[:n_seen], right=np.full(len(t) - n_seen, t[n_seen - 1]))
 
 
-def log_likelihood(data: stats.CensoredData, log_gamma: float, delta: float) -> float:
+def log_likelihood(data, log_gamma, delta):
     law = stats.weibull_min(delta, scale=math.exp(-log_gamma / delta))
     return float(law.logpdf(data._uncensored).sum() + law.logsf(data._right).sum())
 
 
 @pytest.mark.parametrize("delta", [0.8, 1.0, 1.6])
-def test_parameters_are_those_of_scipys_censored_fit(delta) -> None:
+def test_parameters_are_those_of_scipys_censored_fit(delta):
     log_t = weibull_log_t(np.random.default_rng(1), 400, delta=delta)
     fitted = predictive(log_t)
     assert fitted.n_uncensored == 100
@@ -51,12 +49,12 @@ def test_parameters_are_those_of_scipys_censored_fit(delta) -> None:
     assert fitted.gamma == pytest.approx(scale**-shape, rel=1e-3)
 
 
-def test_standard_errors_are_those_of_the_curvature() -> None:
+def test_standard_errors_are_those_of_the_curvature():
     log_t = weibull_log_t(np.random.default_rng(2), 400, delta=0.9)
     fitted, data = predictive(log_t), censored(log_t, 100)
     at, step = np.array([math.log(fitted.gamma), fitted.delta]), 1e-3
 
-    def slope(parameters: np.ndarray) -> np.ndarray:
+    def slope(parameters):
         return optimize.approx_fprime(parameters, lambda x: log_likelihood(data, *x), step)
 
     curvature = np.array([(slope(at + d) - slope(at - d)) / (2 * step) for d in step * np.eye(2)])
@@ -66,7 +64,7 @@ def test_standard_errors_are_those_of_the_curvature() -> None:
 
 
 @pytest.mark.parametrize("n", [40, 400])
-def test_p_values_are_means_over_the_posterior(n) -> None:
+def test_p_values_are_means_over_the_posterior(n):
     """By a sum over location and scale of ln T, with scipy's densities and the invariant prior: uniform in both."""
     log_t = weibull_log_t(np.random.default_rng(3), n, delta=0.9)
     fitted = predictive(log_t)
@@ -85,7 +83,7 @@ def test_p_values_are_means_over_the_posterior(n) -> None:
 
 
 @pytest.mark.parametrize(("n", "delta"), [(24, 0.8), (80, 1.5)])
-def test_of_weibull_values_a_share_alpha_gets_p_below_alpha(n, delta) -> None:
+def test_of_weibull_values_a_share_alpha_gets_p_below_alpha(n, delta):
     """With any number of reference variables, as the uncertainty of the fit is in the p-values; it matters."""
     rng = np.random.default_rng(4)
     p, plugged_in = [], []
@@ -100,7 +98,7 @@ def test_of_weibull_values_a_share_alpha_gets_p_below_alpha(n, delta) -> None:
     assert (np.array(plugged_in) < 0.005).mean() > 1.5 * 0.005
 
 
-def test_tiny_p_values_are_numbers() -> None:
+def test_tiny_p_values_are_numbers():
     fitted = predictive(weibull_log_t(np.random.default_rng(5), 400, delta=0.9))
     log_p = fitted.posterior.log_p(-np.array([10.0, 100.0, 1e3, 1e5, 1e6]))
     assert np.isfinite(log_p).all()
@@ -111,7 +109,7 @@ def test_tiny_p_values_are_numbers() -> None:
     assert np.isnan(fitted.posterior.log_p(np.array([np.nan]))[0])
 
 
-def test_the_shape_is_free_only_where_it_may_be() -> None:
+def test_the_shape_is_free_only_where_it_may_be():
     log_t = weibull_log_t(np.random.default_rng(6), 400, delta=1.6)
     assert predictive(log_t).delta == pytest.approx(1.6, abs=0.5)
     bounded = predictive(log_t, free=False)
@@ -126,7 +124,7 @@ def test_the_shape_is_free_only_where_it_may_be() -> None:
 
 
 @pytest.mark.parametrize("place", [0.0, 0.2, 0.4, 0.6, 0.8])
-def test_clusters_of_values_do_not_bend_the_shape(place) -> None:
+def test_clusters_of_values_do_not_bend_the_shape(place):
     """Wherever in a cluster a quarter of the values ends, p is at least the probability of all values up to its end."""
     rng = np.random.default_rng(7)
     n_above, n_new = 0, 0
@@ -142,7 +140,7 @@ def test_clusters_of_values_do_not_bend_the_shape(place) -> None:
     assert plain.half_gap == 0
 
 
-def test_clusters_are_no_bad_fit() -> None:
+def test_clusters_are_no_bad_fit():
     rng = np.random.default_rng(8)
     log_t = 0.6 * np.ceil(weibull_log_t(rng, 300, delta=1.0) / 0.6) + rng.uniform(-0.01, 0, 300)
     gains = as_gains(log_t)
@@ -157,17 +155,17 @@ def test_clusters_are_no_bad_fit() -> None:
 
 
 @pytest.fixture(scope="module")
-def table() -> tuple[np.ndarray, np.ndarray]:
+def table():
     rng = np.random.default_rng(9)
     X = rng.binomial(2, rng.uniform(0.05, 0.5, size=50), size=(250, 50)).astype(float)
     return X, rng.permutation(np.repeat([0, 1], [180, 70]))
 
 
-def fits_of(result: interplay.Selection) -> dict[str, str]:
+def fits_of(result):
     return {test.name: fit.fit for test in result.tests for fit in test.null_fits}
 
 
-def test_the_call_with_several_dimensions_fits_synergies_so(table) -> None:
+def test_the_call_with_several_dimensions_fits_synergies_so(table):
     result = interplay.select(*table, dimensions=(1, 2, 3), random_state=0)
     fits = fits_of(result)
     assert fits["synergy 2"] == fits["synergy 3"] == "predictive"
@@ -181,7 +179,7 @@ def test_the_call_with_several_dimensions_fits_synergies_so(table) -> None:
     assert "predictive" not in fits_of(few).values()
 
 
-def test_sparse_genotypes_have_uniform_p_values(table) -> None:
+def test_sparse_genotypes_have_uniform_p_values(table):
     """Their synergies fall short of χ²: "weibull" gives 0.4 of the p-values below 0.05 that there should be."""
     result = interplay.select(*table, dimensions=(1, 2, 3), n_contrast=2300, random_state=1)
     for test in result.tests:
@@ -192,7 +190,7 @@ def test_sparse_genotypes_have_uniform_p_values(table) -> None:
             assert "mean over the posterior" in null.summary()
 
 
-def test_a_saved_selection_keeps_it(table, tmp_path) -> None:
+def test_a_saved_selection_keeps_it(table, tmp_path):
     result = interplay.select(*table, dimensions=(1, 2), random_state=0)
     result.save(tmp_path / "result")
     path = next(tmp_path.iterdir())
@@ -203,10 +201,10 @@ def test_a_saved_selection_keeps_it(table, tmp_path) -> None:
             np.testing.assert_array_equal(fit.log_p_values(), stored.log_p_values())
 
 
-def test_auto_takes_it_where_something_speaks_against_one_heavy_tail() -> None:
+def test_auto_takes_it_where_something_speaks_against_one_heavy_tail():
     rng = np.random.default_rng(10)
 
-    def chosen(log_t: np.ndarray, df: float | np.ndarray = 3.0, **others: object) -> str:
+    def chosen(log_t, df=3.0, **others):
         gains = as_gains(log_t, df)
         arguments = {"dimensions": 2, "df": df, "contrast_gain": gains, "contrast_df": df, "unit": "chi2"}
         return fit_null(gains, auto_fit="predictive", free_shape=True, **arguments, **others).fit
@@ -220,7 +218,7 @@ def test_auto_takes_it_where_something_speaks_against_one_heavy_tail() -> None:
     assert chosen(heavy, fit="predictive") == "predictive"
 
 
-def test_shapes_of_a_file_are_checked() -> None:
+def test_shapes_of_a_file_are_checked():
     good = predictive(weibull_log_t(np.random.default_rng(11), 100, delta=1.0)).posterior
     shapes, sums, weights = good.to_array()
     for bad in (
@@ -233,7 +231,7 @@ def test_shapes_of_a_file_are_checked() -> None:
         assert not type(good)(*bad).is_consistent()
 
 
-def test_the_report_says_so(table) -> None:
+def test_the_report_says_so(table):
     text = methods_paragraph(interplay.select(*table, dimensions=(1, 2, 3), random_state=0))
     expected = "of synergy 2 and of synergy 3 under the null hypothesis was fitted by Bayesian averaging"
     assert expected in text
@@ -241,7 +239,7 @@ def test_the_report_says_so(table) -> None:
 
 
 @pytest.mark.parametrize("spread", [1e-13, 1e-6, 1e-3])
-def test_largest_gains_that_are_nearly_the_same_do_not_overflow(spread: float) -> None:
+def test_largest_gains_that_are_nearly_the_same_do_not_overflow(spread):
     rng = np.random.default_rng(0)
     contrast = np.sort(as_gains(weibull_log_t(rng, 400, delta=1.0)))
     contrast[-160:] = contrast[-160] * (1 + spread * rng.random(160))

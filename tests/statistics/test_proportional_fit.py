@@ -1,7 +1,5 @@
 """IPF of many tables at a time, in NumPy and in compiled code, against plain loops over one table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -13,12 +11,12 @@ SHAPES = [(2, 2, 2), (3, 3, 2), (3, 4, 3), (2, 3, 4, 2), (3, 3, 3, 3), (2, 2, 2,
           (3, 3, 10), (2, 2, 2, 2, 2, 2, 2)]  # fmt: skip
 
 
-def drawn(shape: tuple[int, ...], n: int = 37, per_entry: float = 2.0) -> np.ndarray:
+def drawn(shape, n=37, per_entry=2.0):
     rng = np.random.default_rng(len(shape) * 100 + shape[0])
     return rng.poisson(per_entry * rng.gamma(2.0, 0.5, (n, *shape)))
 
 
-def by_loops(table: np.ndarray, tolerance: float, max_sweeps: int) -> float:
+def by_loops(table, tolerance, max_sweeps):
     """Return G² after sweeps of plain IPF from Kirkwood's product."""
     from itertools import combinations
 
@@ -31,11 +29,11 @@ def by_loops(table: np.ndarray, tolerance: float, max_sweeps: int) -> float:
     mu = mu * supported_entries(table[np.newaxis])[0]
     axes = (*members, table.ndim - 1)
 
-    def scaled(mu: np.ndarray, axis: int) -> np.ndarray:
+    def scaled(mu, axis):
         fitted, wanted = mu.sum(axis=axis, keepdims=True), table.sum(axis=axis, keepdims=True)
         return mu * np.where(fitted > 0, wanted / np.where(fitted > 0, fitted, 1), 0)
 
-    def g2(mu: np.ndarray) -> float:
+    def g2(mu):
         some = table > 0
         return float(2 * (table[some] * np.log(table[some] / mu[some])).sum())
 
@@ -55,7 +53,7 @@ def by_loops(table: np.ndarray, tolerance: float, max_sweeps: int) -> float:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_fits_are_those_of_plain_loops(shape: tuple[int, ...]) -> None:
+def test_fits_are_those_of_plain_loops(shape):
     tables = drawn(shape)
     plain = [by_loops(table, 1e-3, 60) for table in tables]
     np.testing.assert_allclose(fit_proportionally(tables, tolerance=1e-3, max_sweeps=60).g2, plain, atol=1e-8)
@@ -63,7 +61,7 @@ def test_fits_are_those_of_plain_loops(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_fit_does_not_depend_on_the_other_tables(shape: tuple[int, ...]) -> None:
+def test_a_fit_does_not_depend_on_the_other_tables(shape):
     tables = drawn(shape)
     together = fit_proportionally(tables, tolerance=1e-3, max_sweeps=60)
     in_threads = fit_proportionally(tables, tolerance=1e-3, max_sweeps=60, n_threads=3)
@@ -73,7 +71,7 @@ def test_a_fit_does_not_depend_on_the_other_tables(shape: tuple[int, ...]) -> No
 
 
 @pytest.mark.parametrize("shape", SHAPES[:-1])
-def test_compiled_bounds_are_those_of_numpy(shape: tuple[int, ...]) -> None:
+def test_compiled_bounds_are_those_of_numpy(shape):
     tables = drawn(shape, per_entry=0.7)
     fit = quick_fit(tables, max_sweeps=0, n_threads=2)
     np.testing.assert_allclose(fit.g2, fit_proportionally(tables, tolerance=0.0, max_sweeps=0).g2, atol=1e-9)
@@ -81,7 +79,7 @@ def test_compiled_bounds_are_those_of_numpy(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("level", _core.simd_levels())
-def test_all_instruction_sets_have_the_same_bits(level: str) -> None:
+def test_all_instruction_sets_have_the_same_bits(level):
     tables = drawn((3, 4, 3))
     found = []
     for name in (level, "serial"):
@@ -91,7 +89,7 @@ def test_all_instruction_sets_have_the_same_bits(level: str) -> None:
     assert found[0] == found[1]
 
 
-def test_compiled_code_refuses_shapes_that_do_not_fit() -> None:
+def test_compiled_code_refuses_shapes_that_do_not_fit():
     g2, is_complete = np.empty(2), np.empty(2, dtype=bool)
     for counts, shape in (
         (np.ones(17, dtype=np.int64), [2, 2, 2]),
@@ -105,7 +103,7 @@ def test_compiled_code_refuses_shapes_that_do_not_fit() -> None:
 @pytest.mark.parametrize(
     ("n_cells", "n_classes", "n"), [(4, 2, 40), (9, 2, 20_000), (64, 2, 500), (27, 3, 900), (9, 8, 3000)]
 )
-def test_draws_are_those_of_random_state(n_cells: int, n_classes: int, n: int) -> None:
+def test_draws_are_those_of_random_state(n_cells, n_classes, n):
     rng = np.random.default_rng(n)
     for _ in range(5):
         sizes = rng.multinomial(n, rng.dirichlet(np.ones(n_cells)))

@@ -1,7 +1,5 @@
 """Score tests of variables in a model of covariates, offset and times: those of statsmodels, and of the formula."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -30,7 +28,7 @@ def data():
     return rng, design, scores, predictor, np.arange(N) % 3, offset
 
 
-def strata_of(codes) -> Strata:
+def strata_of(codes):
     return Strata(codes, [str(code) for code in np.unique(codes)])
 
 

@@ -1,7 +1,5 @@
 """Interactions of levels beside smooth effects of numbers: statsmodels and patsy are the independent implementation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Harrell's concordance against R and plain loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Score tests, likelihood ratios and hazard ratios of Cox's model, against R's survival and statsmodels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm

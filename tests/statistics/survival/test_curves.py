@@ -1,7 +1,5 @@
 """Kaplan–Meier curves and log-rank tests of samples that were seen from an entry on, against R."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

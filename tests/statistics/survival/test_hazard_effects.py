@@ -1,7 +1,5 @@
 """Effects of variables on the hazard: each number is that of its own function, which is compared with R."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import chi2

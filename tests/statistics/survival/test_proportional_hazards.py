@@ -1,7 +1,5 @@
 """The test of proportional hazards against R's cox.zph."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import kstest

@@ -1,7 +1,5 @@
 """The stored numbers of R's package survival are those that R computes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
