@@ -138,7 +138,7 @@ def test_what_does_not_fit():
     refused(r"^groups does not go with an offset for each chromosome", groups=np.arange(400) // 2)
     with pytest.raises(ValueError, match="y has 3 classes"):
         interplay.interactions(X, np.arange(400) % 3, offset=loco, positions=positions)
-    with pytest.raises(ValueError, match=r"^offset has a column for each chromosome, which interactions\(\) takes"):
+    with pytest.raises(ValueError, match=r"^offset by chromosome needs the chromosomes of the variables"):
         interplay.select(X, y, offset=loco)
 
 

@@ -63,8 +63,8 @@ def folder(tmp_path_factory):
     return made
 
 
-def test_there_are_eleven():
-    assert len(COMMANDS) == 11
+def test_there_are_twelve():
+    assert len(COMMANDS) == 12
 
 
 @pytest.mark.parametrize("ours", [ours for _, ours in COMMANDS])

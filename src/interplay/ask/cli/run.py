@@ -9,12 +9,14 @@ import click
 
 from interplay.ask.cli.data_options import (
     DATA_OPTIONS,
+    LOCO_OPTION,
     PCS_OPTION,
     TIME_OPTIONS,
     TRAIT_OPTION,
     check_times,
     files_in_words,
     input_files,
+    loco_offset,
     names_of_components,
     take_data_arguments,
     take_traits,
@@ -46,6 +48,7 @@ from interplay.readers.data_file import read_data
         *TIME_OPTIONS,
         *SELECT_OPTIONS,
         PCS_OPTION,
+        LOCO_OPTION,
         CLUMP_OPTION,
         BEST_OPTION,
         *SEARCH_OPTIONS,
@@ -59,8 +62,10 @@ def run(
     Without --out or --format, a summary goes to stdout. Progress and notes go to stderr.
     """
     outputs = Outputs.taken_from(values)
-    outputs.check([data, config, *input_files(values)], checkpoint=values["checkpoint"], shard=shard)
-    how_to_read, pcs = take_data_arguments(values), values.pop("pcs")
+    loco, pcs = values.pop("loco"), values.pop("pcs")
+    inputs = [data, config, *input_files(values), None if loco == "auto" else loco]
+    outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
+    how_to_read = take_data_arguments(values)
     of_one = {
         "--time": time,
         "--report": outputs.report,
@@ -68,13 +73,19 @@ def run(
         "--best": outputs.best,
         "--dry-run": dry_run,
         "--shard": shard,
+        "--loco": loco,
     }
     take_traits(values, how_to_read, one_outcome=of_one)
     arguments = with_all_covariates(select_arguments(values), how_to_read)
     if outputs.quiet:
         arguments["progress"] = False
     check_times(how_to_read["target"], time, event)
-    record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **arguments, "pcs": pcs}
+    record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **arguments}
+    record |= {"pcs": pcs, "loco": loco}
+    if loco is not None and arguments["offset"] is not None:
+        raise click.UsageError("--loco does not go with --offset: leave one of them out")
+    if loco is not None and arguments["dimensions"] != 1:
+        raise click.UsageError("--loco is for variants by themselves here: give -k 1, or search pairs by interactions")
     if pcs is not None:
         arguments["covariates"] = [*(arguments["covariates"] or []), *names_of_components(pcs)]
 
@@ -88,6 +99,8 @@ def run(
     with all_problems_at_once(check, data=data):
         X, y = read({})
         outputs.check_variants(X)
+        if loco is not None:
+            arguments["offset"] = loco_offset(loco, X, y, arguments)
         if dry_run:
             from interplay.ask.cli.expected_work import expected_work
             from interplay.search.loop import Shard

@@ -24,6 +24,7 @@ from interplay.readers.genotypes.loco import places_of_samples
 _NOT_BY_CHROMOSOME = {
     "groups": "leave one of them out",
     "holdout": "search some of the samples, and test the tuples in the others with an offset of their chromosomes",
+    "stability": "leave one of them out",
     "shard": "search sets of chromosomes by themselves, with variables and partners",
     "checkpoint": "search sets of chromosomes by themselves, with variables and partners",
 }

@@ -16,6 +16,7 @@ The path of every question: call → study → plan → search (into a sink) →
     arm_tests.py        searches, scores     → the p-values of all tests that are combined
     significance.py     gains                → null fits → p-values → relevant variables → Selection
     last_word.py        finds + full models → p-values with covariates, offset or times
+    by_chromosome.py    an offset each       → a search of each chromosome's variables → one Selection
     stability.py        SelectionTask        → the same in halves of the samples → Stability
     explanation.py      Selection + study    → correlations, tuples, tests, counts, curves, cautions
     best_tuples.py      relevant variables   → the tuples that explain them

@@ -13,6 +13,7 @@ import numpy as np
 
 from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
 from interplay.ask.selection.best_curve import make_best_curve
+from interplay.ask.selection.by_chromosome import select_by_chromosome
 from interplay.ask.selection.dimensions import Dimensions
 from interplay.ask.selection.holdout import with_holdout
 from interplay.ask.selection.runs import search_selection
@@ -85,6 +86,11 @@ def select(
 
         A dataframe of several columns, or a list of names of columns: several outcomes, each searched in the samples in
         which it is known. The result is then `Traits`.
+    offset : (n_samples,) array-like, str or DataFrame, optional
+        ...
+
+        With ``dimensions=1`` and a file of genotypes, also a table of predictions that leave out one chromosome each
+        (`interplay.genetics.read_loco`, `polygenic_offsets`): a variant is tested beside that without its chromosome.
     ...
 
     Returns
@@ -121,6 +127,13 @@ def search_task(whole: SelectionTask, arguments: Mapping[str, Any], shared: Shar
     started = time.perf_counter()
     kept = arguments["checkpoint"]
     how = {name: arguments[name] for name in ("engine", "n_jobs", "progress")}
+    if whole.offsets is not None:
+        if kept is not None:
+            raise ValueError(
+                "checkpoint does not go with an offset for each chromosome: leave it out, searches are short"
+            )
+        check_progress(how["progress"])
+        return select_by_chromosome(whole, how)
     task, held_out = whole.parts()
     if task.n_subsamples:
         check_halves(task)

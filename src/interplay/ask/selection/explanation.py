@@ -28,7 +28,7 @@ from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.times import Survival
 from interplay.data.study.table import Table
-from interplay.infer.linkage import Linkage, make_linkage
+from interplay.infer.linkage import make_linkage
 from interplay.infer.survival.survival_curves import SurvivalCurves, tuple_curves
 from interplay.show.results.run import Run, are_compared_by_rank
 from interplay.show.results.selection import Selection
@@ -75,11 +75,9 @@ def explained(found: Selection, data: SearchedSelection, progress: Progress = Fa
         runs=tuple(adjusted_tests(runs, task.settings, task.study.table.n_vars)),
         tuple_counts=tuple(counted),
         survival_curves=tuple(curves),
-        correlation=_correlation(task.study.table, found.ranked),
-        linkage=_linkage(data, found, runs),
         provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
     )
-    found = replace(found, variants=make_variants(task.study))
+    found = replace(linked(found, task.study.table), variants=make_variants(task.study))
     found = replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
     found = replace(found, shortened=make_short_list(found, data), ordered=make_best_order(found, data))
     if callable(progress):
@@ -163,11 +161,12 @@ def _survival_curves(outcome: Outcome, coded: CodedComparison, counted: list[Tup
         yield tuple_curves(here, np.arange(codes.shape[1]), codes, counts)
 
 
-def _linkage(data: SearchedSelection, found: Selection, runs: list[Run]) -> Linkage | None:
+def linked(found: Selection, table: Table) -> Selection:
     """Compare the relevant variables, and the members of all tuples that were tested, with each other."""
-    members = [tested.tuples.ravel() for run in runs for tested in run.tested]
+    members = [tested.tuples.ravel() for run in found.runs for tested in run.tested]
     variables = np.unique(np.concatenate([found.ranked, *members]))
-    return make_linkage(data.task.study.table, variables, variables, are_compared_by_rank(runs, variables))
+    linkage = make_linkage(table, variables, variables, are_compared_by_rank(found.runs, variables))
+    return replace(found, correlation=_correlation(table, found.ranked), linkage=linkage)
 
 
 def _correlation(table: Table, ranked: IntArray) -> FloatArray:

@@ -98,6 +98,8 @@ def search_shard(
         raise ValueError("holdout does not go with shards: leave it out, and test the merged result by .replicate()")
     kept = as_checkpoint(checkpoint)
     task = task_of(X, y, random_state=random_state, **settings)
+    if task.offsets is not None:
+        raise ValueError("shard does not go with an offset for each chromosome: search chromosomes by themselves")
     if task.n_subsamples:
         raise ValueError("stability does not go with shards: repeat the selection in halves without shards")
     found = search_selection(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept, shard=which)

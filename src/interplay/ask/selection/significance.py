@@ -13,11 +13,10 @@ from interplay.ask.selection.explanation import explained
 from interplay.ask.selection.last_word import LastWord, has_long_tails
 from interplay.ask.selection.runs import SearchedRun, SearchedSelection
 from interplay.ask.selection.settings import SelectionSettings
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress
 from interplay.infer.arms import ArmPValues, log_p_of_all
-from interplay.infer.model_tests import ModelTests
 from interplay.infer.null_fit import fit_null, guarded
 from interplay.infer.p_values import adjust, relevant_mask, significance_order
 from interplay.infer.permutations.permutation_null import permutation_null
@@ -42,7 +41,7 @@ def selection_from(
     Without the `data`, the result lacks what explains its variables: correlations, tuples, their tests and counts.
     """
     tests: tuple[ArmPValues, ...] = ()
-    last_word = _last_word(data)
+    last_word = last_word_of(data)
     if settings.permutations:
         nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
         runs = [Run.of(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
@@ -54,7 +53,7 @@ def selection_from(
         p_adjusted = p_values if settings.p_adjust == "none" else p_adjusted
         order = significance_order(p_adjusted, np.max([null.evidence for null in nulls], axis=0))
     else:
-        runs = [_fitted(run, settings) for run in searched]
+        runs = [fitted_run(run, settings) for run in searched]
         if settings.all_dimensions is None:
             log_p = smallest_log_p(runs)
             if last_word is not None:
@@ -74,9 +73,42 @@ def selection_from(
         of_model = np.exp(last_word.of_runs(runs, found_now))
         p_adjusted[found_now] = np.maximum(p_adjusted[found_now], of_model)
         relevant = relevant_mask(p_adjusted, level=settings.level)
+    found = made_selection(
+        runs,
+        log_p,
+        p_values,
+        p_adjusted,
+        order,
+        names=names,
+        settings=settings,
+        provenance=provenance,
+        tests=tests,
+    )
+    if data is not None and last_word is not None:
+        found = in_model(found, data, last_word)
+    if data is None:
+        return found
+    with handing_over(lambda: found, checkpoint=checkpoint):
+        return explained(found, data, progress)
+
+
+def made_selection(
+    runs: Sequence[Run],
+    log_p: FloatArray,
+    p_values: FloatArray,
+    p_adjusted: FloatArray,
+    order: IntArray,
+    *,
+    names: list[str],
+    settings: SelectionSettings,
+    provenance: dict[str, Any],
+    tests: tuple[ArmPValues, ...] = (),
+) -> Selection:
+    """Return the selection of the variables whose adjusted p-values are small enough."""
+    relevant = relevant_mask(p_adjusted, level=settings.level)
     # "auto" may choose another one in each comparison of classes; with permutations nothing is fitted
     fits = {settings.fit if run.null_fit.is_permuted else run.null_fit.fit for run in runs}
-    found = Selection(
+    return Selection(
         names=names,
         runs=tuple(runs),
         log_p=log_p,
@@ -85,20 +117,13 @@ def selection_from(
         is_relevant=relevant,
         ranked=order[relevant[order]],
         correlation=np.empty((0, 0)),
-        in_model=None
-        if data is None or last_word is None or data.task.study.model is None
-        else _in_model(data, last_word, order, relevant, p_adjusted),
         settings=settings.to_dict() | {"fit": fits.pop() if len(fits) == 1 and not tests else settings.fit},
         provenance=provenance,
         tests=tests,
     )
-    if data is None:
-        return found
-    with handing_over(lambda: found, checkpoint=checkpoint):
-        return explained(found, data, progress)
 
 
-def _last_word(data: SearchedSelection | None) -> LastWord | None:
+def last_word_of(data: SearchedSelection | None) -> LastWord | None:
     """Return the tests by full models, where there are covariates, an offset or times, and of sparse tuples."""
     if data is None:
         return None
@@ -117,16 +142,18 @@ def _confirmed(log_p: FloatArray, runs: Sequence[Run], last_word: LastWord, sett
     return confirmed
 
 
-def _in_model(
-    data: SearchedSelection, last_word: LastWord, order: IntArray, relevant: BoolArray, p_adjusted: FloatArray
-) -> ModelTests:
+def in_model(found: Selection, data: SearchedSelection, last_word: LastWord) -> Selection:
+    """Add the tests of the relevant variables by the full model, where there is one."""
     model, covariates = data.task.study.model, data.task.study.design.covariates
-    assert model is not None
+    if model is None:
+        return found
     about = [] if covariates is None else covariates.names
-    return last_word.record(model.outcome.model_kind, about, order[relevant[order]], p_adjusted)
+    tests = last_word.record(model.outcome.model_kind, about, found.ranked, found.p_adjusted)
+    return replace(found, in_model=tests)
 
 
-def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
+def fitted_run(run: SearchedRun, settings: SelectionSettings) -> Run:
+    """Return a search with the null fit of its gains, or its exact p-values."""
     gains = run.gains
     inflation = 1.0 if run.inflation is None else run.inflation
     null_fit = fit_null(

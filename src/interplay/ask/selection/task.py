@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.ask.interaction.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
 from interplay.ask.relabelings import about_relabelings, allowed_relabelings
 from interplay.ask.selection.holdout import split_study
 from interplay.ask.selection.settings import SelectionSettings, check_selection_settings
@@ -17,6 +18,7 @@ from interplay.base.checks import check_int
 from interplay.data.codes.coded import CodedStudy
 from interplay.data.codes.survey import forced_kinds
 from interplay.data.study.comparisons import Comparison
+from interplay.data.study.design import is_by_chromosome
 from interplay.data.study.study import Study, make_study
 from interplay.data.study.subsets import ColumnSubset
 from interplay.infer.arms import arms_of
@@ -46,6 +48,8 @@ class SelectionTask:
     n_subsamples: int = 0
     #: pair of (n,): samples to search in, and samples that are held out.
     split: tuple[IntArray, IntArray] | None = None
+    #: Predictions that leave out one chromosome each, for variables of this chromosome.
+    offsets: ChromosomeOffsets | None = None
 
     def parts(self) -> tuple[SelectionTask, Study | None]:
         """Return the task of the samples that are searched, and the samples that are held out, if there are any."""
@@ -152,13 +156,23 @@ def check_selection(
         groups=groups,
         order=order,
         covariates=covariates,
-        offset=offset,
+        offset=None if is_by_chromosome(offset) else offset,
         entry=entry,
         decision=decision,
         decision_divisions=decision_divisions,
         scale=scale,
         times=True,
     )
+    if is_by_chromosome(offset) and study.table.positions is None:
+        raise ValueError(
+            "offset by chromosome needs the chromosomes of the variables: read a file of genotypes, or give one number "
+            "per sample"
+        )
+    not_given = {"groups": groups, "holdout": holdout, "stability": stability}
+    offsets = chromosome_offsets(offset, X, study.table, None, not_given)
+    if offsets is not None:
+        study.outcome.check_offset()
+        study = study.with_offset(offsets.without(()))
     checked = check_selection_settings(
         study.table,
         **study.compared.asked(decision_divisions),
@@ -167,6 +181,11 @@ def check_selection(
     )
     if study.model is not None and study.compared.df > 1 and checked.multiclass == "joint":
         checked = replace(checked, multiclass="ovr")  # residuals are those of two classes
+    if offsets is not None and (checked.dimensions > 1 or checked.all_dimensions or checked.n_contrast):
+        raise ValueError(
+            "offset by chromosome is for variables by themselves: give dimensions=1 and fit='auto', search pairs with "
+            "interactions(), or give an offset of one number per sample"
+        )
     comparisons = study.comparisons(checked.multiclass)
     if checked.permutations or study.groups is not None:
         for comparison in comparisons:
@@ -189,4 +208,5 @@ def check_selection(
         has_auto_dimensions=isinstance(settings["dimensions"], str),
         n_subsamples=n_subsamples,
         split=split,
+        offsets=offsets,
     )

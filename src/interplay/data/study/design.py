@@ -161,8 +161,8 @@ def make_offset(offset: Any, *, n_samples: int) -> FloatArray | None:
         return None
     if is_by_chromosome(offset):
         raise ValueError(
-            "offset has a column for each chromosome, which interactions() takes alone: give one number per sample, "
-            "such as the column of one chromosome, and the variables of this chromosome"
+            "offset has a column for each chromosome, which interactions() and select(dimensions=1) take alone: give "
+            "one number per sample, such as the column of one chromosome, and the variables of this chromosome"
         )
     column = decision_column(offset, "offset")
     values = column.read()
