@@ -256,7 +256,7 @@ def test_parts_threads_and_checkpoints_give_the_same(settings, tmp_path):
     ):
         pd.testing.assert_frame_equal(other.table, found.table, check_exact=True)
     others = interplay.interactions(X, y, shard=(1, 3), **(given | {"covariates": age**2}))
-    with pytest.raises(ValueError, match="are of different searches"):
+    with pytest.raises(ValueError, match="of another search"):
         interplay.merge_interactions([others, *parts[:1], parts[2]])
 
 

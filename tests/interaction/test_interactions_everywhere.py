@@ -63,13 +63,13 @@ def test_shards_make_the_whole(settings, tmp_path):
 def test_parts_that_do_not_make_a_whole():
     X, y = xor(7)
     one, two = (interplay.interactions(X, y, shard=(i, 2)) for i in (1, 2))
-    with pytest.raises(ValueError, match="parts: 2 of 2 missing"):
+    with pytest.raises(ValueError, match="parts: 2 of 2 is missing"):
         interplay.merge_interactions([one])
     with pytest.raises(ValueError, match="1/2 is given twice"):
         interplay.merge_interactions([one, one])
-    with pytest.raises(ValueError, match="of different searches"):
+    with pytest.raises(ValueError, match="of another search"):
         interplay.merge_interactions([one, interplay.interactions(X, ~y, shard="2/2")])
-    with pytest.raises(ValueError, match=r"of different searches \(divisions"):
+    with pytest.raises(ValueError, match=r"of another search than part 1/2 \(divisions"):
         interplay.merge_interactions([one, interplay.interactions(X, y, shard="2/2", divisions=2)])
     with pytest.raises(ValueError, match="is not a part of a search"):
         interplay.merge_interactions([interplay.interactions(X, y)])

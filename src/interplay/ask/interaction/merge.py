@@ -20,13 +20,12 @@ from interplay.ask.interaction.find import find_once, wanted_tuples
 from interplay.ask.interaction.prospects import PValueCaps
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import best_discretizations
-from interplay.base.checks import shown
+from interplay.ask.parts import check_list_of_parts, parts_of_one_search
 from interplay.base.progress import Progress, part
 from interplay.data.codes.tuple_counts import MAX_KEPT
 from interplay.infer.interaction.tuple_tests import MAX_BESIDE, TupleTests, adjust_listed
 from interplay.infer.linkage import make_linkage
 from interplay.infer.survival.survival_curves import MAX_TUPLES
-from interplay.search.checkpoint import describe_difference
 from interplay.search.engines.choice import EngineChoice
 from interplay.search.loop import Shard
 from interplay.show.results.interactions import Interactions
@@ -62,28 +61,12 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
     >>> interplay.merge_interactions(parts).significant
     [('x3', 'x11')]
     """
-    if isinstance(parts, Interactions | str | os.PathLike):
-        raise TypeError(f"parts must be a list of parts or their files, not one of them: write [{shown(parts)}]")
+    check_list_of_parts(parts, Interactions)
     whole = [load(part) if isinstance(part, str | os.PathLike) and is_saved_traits(part) else part for part in parts]
     if any(isinstance(part, Traits) for part in whole):
         traits: Interactions = _merged_traits(whole)  # typed as what one outcome gives
         return traits
-    read = [_read(part) for part in whole]
-    if not read:
-        raise ValueError("parts is empty: give at least one part")
-    first_name, first, first_shard = read[0]
-    name_of: dict[int, str] = {}
-    for name, given, shard in read:
-        if difference := describe_difference(_about(first, first_shard), _about(given, shard)):
-            raise ValueError(f"parts: {first_name} and {name} are of different searches ({difference}): leave one out")
-        if shard.number in name_of:
-            raise ValueError(f"parts: {shard} is given twice, as {name_of[shard.number]} and as {name}: leave one out")
-        name_of[shard.number] = name
-    n_shards = first_shard.of
-    if missing := sorted(set(range(1, n_shards + 1)) - set(name_of)):
-        listed = ", ".join(map(str, missing[:10])) + ", …" * (len(missing) > 10)
-        raise ValueError(f"parts: {listed} of {n_shards} missing: search them, or add their files")
-    return merged_parts([part for _, part, _ in read])
+    return merged_parts([part for _, part in parts_of_one_search(whole, Interactions, _load, _about)])
 
 
 def _merged_traits(parts: list[Any]) -> Any:
@@ -148,22 +131,23 @@ def _searched_up_to(caps: PValueCaps, found: TupleTests, of_parts: list[float]) 
     return cap
 
 
-def _read(part: Interactions | str | os.PathLike[str]) -> tuple[str, Interactions, Shard]:
-    read: Any = part if isinstance(part, Interactions) else load(part)
-    name = "an entry" if isinstance(part, Interactions) else repr(os.fspath(part))
-    if not isinstance(read, Interactions) or read.settings.get("shard") is None:
-        raise ValueError(
-            f"parts: {name} is not a part of a search for interactions: make it with interactions(shard=…)"
-        )
-    shard = Shard.parse(read.settings["shard"])
-    return (f"part {shard}" if read is part else name), read, shard
+def _load(path: str | os.PathLike[str]) -> Interactions:
+    found: Any = load(path)
+    is_part = isinstance(found, Interactions) and found.settings.get("shard") is not None
+    return found if is_part else _no_part(repr(os.fspath(path)))
 
 
-def _about(part: Interactions, shard: Shard) -> dict[str, Any]:
-    """Return what parts of one search have in common."""
-    decides = {name: value for name, value in part.settings.items() if name != "shard"}
+def _no_part(name: str) -> Interactions:
+    raise ValueError(f"parts: {name} is not a part of a search for interactions: make it with interactions(shard=…)")
+
+
+def _about(part: Interactions) -> dict[str, Any]:
+    """Return what parts of one search have in common, and the shard."""
+    settings = part.settings
+    if settings.get("shard") is None:
+        _no_part("an entry")
     layout = {"data fingerprint": part.provenance["data_fingerprint"], "tiles": part.provenance["layout"]}
-    return {"shards": shard.of, "tuples": part.n_tests, **decides, **layout}
+    return {"tuples": part.n_tests} | settings | layout | {"shard": Shard.parse(settings["shard"])}
 
 
 def find_by_chromosome(task: InteractionTask, choice: EngineChoice, *, progress: Progress) -> Interactions:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import groupby
 from typing import Any, cast
 
 import numpy as np
 
+from interplay.ask.parts import check_list_of_parts, parts_of_one_search
 from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
 from interplay.ask.selection.call import select, task_of
 from interplay.ask.selection.part import Part
@@ -19,7 +19,6 @@ from interplay.ask.selection.settings import SelectionSettings
 from interplay.ask.selection.significance import selection_from
 from interplay.ask.selection.task import SelectionTask
 from interplay.base.arguments import ARGUMENTS, described_by
-from interplay.base.checks import shown
 from interplay.base.jobs import resolve_n_jobs
 from interplay.base.progress import Progress
 from interplay.data.codes.coded import CodedStudy
@@ -28,7 +27,7 @@ from interplay.data.study.study import Study
 from interplay.data.study.subsets import ColumnSubset
 from interplay.data.study.table import Table, as_table
 from interplay.infer.permutations.permutation_null import decided_after
-from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
 from interplay.search.engines.choice import AsEngine
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.loop import Shard
@@ -161,28 +160,15 @@ def merge_parts(
         ...
     ValueError: parts: 1 of 2 is missing: search it, or add its file
     """
-    if isinstance(parts, Part | str | os.PathLike):
-        raise TypeError(f"parts must be a list of parts or their files, not one of them: write [{parts!r}]")
+    check_list_of_parts(parts, Part)
     first: Part | None = None
-    name_of: dict[int, str] = {}
     merged: tuple[SearchedRun, ...] = ()
     provenances = []
-    for name, part in _read(parts):
-        if first is None:
-            first, first_name, merged = part, name, part.runs
-        else:
-            _check_same_search(part, name, first, first_name)
-            if part.shard.number in name_of:
-                doubled = f"{part.shard} is given twice, as {name_of[part.shard.number]} and as {name}"
-                raise ValueError(f"parts: {doubled}: leave one out")
-            merged = tuple(_merged(a, b) for a, b in zip(merged, part.runs, strict=True))
-        name_of[part.shard.number] = name
+    for _, part in parts_of_one_search(parts, Part, Part.load, _about):
+        first = first or part
+        merged = tuple(_merged(a, b) for a, b in zip(merged, part.runs, strict=True)) if merged else part.runs
         provenances.append(part.provenance)
-    if first is None:
-        raise ValueError("parts is empty: give at least one part")
-    if missing := sorted(set(range(1, first.shard.of + 1)) - set(name_of)):
-        verb, them = ("is", "it, or add its file") if len(missing) == 1 else ("are", "them, or add their files")
-        raise ValueError(f"parts: {_listed(missing)} of {first.shard.of} {verb} missing: search {them}")
+    assert first is not None
     if X is None and "model" in first.provenance:
         raise ValueError(
             "X is needed to merge parts of a search with covariates, an offset or times, or of ordered classes (--data "
@@ -199,31 +185,9 @@ def merge_parts(
     )
 
 
-def _read(parts: Iterable[Part | str | os.PathLike[str]]) -> Iterator[tuple[str, Part]]:
-    """Give one part after the other with what to call it, so that only one is in memory."""
-    if not isinstance(parts, Iterable):
-        raise TypeError(f"parts must be a list of parts or their files, not {shown(parts)}")
-    for part in parts:
-        if isinstance(part, Part):
-            yield f"part {part.shard}", part
-        elif isinstance(part, str | os.PathLike):
-            yield repr(os.fspath(part)), Part.load(part)
-        else:
-            raise TypeError(f"parts must be parts or names of their files, not {shown(part)}")
-
-
-def _check_same_search(part: Part, name: str, first: Part, first_name: str) -> None:
-    if part.shard.of != first.shard.of:
-        raise ValueError(f"parts: {name} is {part.shard} and {first_name} is {first.shard}: merge parts of one search")
-    decided = [
-        each.about | each.settings | {"decisions": [run.decision for run in each.runs]} for each in (first, part)
-    ]
-    difference = describe_difference(*decided)
-    if difference:
-        difference = difference.replace(" there", f" in {first_name}").replace(" here", f" in {name}")
-        raise ValueError(
-            f"parts: {name} is of another search than {first_name} ({difference}): merge parts of one search"
-        )
+def _about(part: Part) -> dict[str, Any]:
+    """Return what parts of one search have in common, and the shard."""
+    return part.about | part.settings | {"decisions": [run.decision for run in part.runs], "shard": part.shard}
 
 
 def _merged(a: SearchedRun, b: SearchedRun) -> SearchedRun:
@@ -257,18 +221,3 @@ def _same_data(X: Any, part: Part, runs: tuple[SearchedRun, ...], *, n_threads: 
     task = SelectionTask(study, settings, study.comparisons(settings.multiclass))
     coded = CodedStudy(settings, n_threads=n_threads)
     return SearchedSelection(task, coded, runs, CpuEngine(n_threads=n_threads))
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    """Write numbers as ranges.
-
-    Examples
-    --------
-    >>> _listed([1, 2, 3, 7, 9, 10])
-    '1-3, 7, 9-10'
-    """
-    runs = []
-    for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
-        members = [number for _, number in group]
-        runs.append(str(members[0]) if len(members) == 1 else f"{members[0]}-{members[-1]}")
-    return ", ".join(runs[:20]) + (", …" if len(runs) > 20 else "")
