@@ -32,25 +32,39 @@ def source(name):
 
 
 class TestOrder:
-    def test_as_in_plain_loops(self):
-        """Sums of squared correlations are kept up to date; here they are computed anew at each step."""
-        rng = np.random.default_rng(1)
-        rows = unit_rows(rng.normal(size=(12, 90)) + rng.normal(size=90))
-        target = unit_rows(rows[:1] + rows[5:6] + 0.1 * rng.normal(size=(1, 90)))
-        evidence = np.zeros(12)
-        found = relevance(rows, target, 89, {})
-        order = choose_order(rows, found, evidence, {}, 12, n_vars=12).variable.tolist()
+    @pytest.mark.parametrize("n_targets", [1, 3])
+    def test_as_in_plain_loops(self, n_targets: int):
+        """What is left of rows, and sums of correlations, are kept up to date; here each step makes them anew."""
         from scipy import stats
 
-        p = np.array([stats.pearsonr(row, target[0]).pvalue for row in rows])
-        assert np.allclose(found.alone, -np.log(p))
-        q = stats.false_discovery_control(p)
-        gain = -np.log(p) * np.maximum(1 - q, 0.01) ** 2
+        rng = np.random.default_rng(1)
+        n, p, k = 90, 12, n_targets
+        rows = unit_rows(rng.normal(size=(p, n)) + rng.normal(size=n))
+        targets = unit_rows(np.stack([rows[0] + rows[5], rows[5] - rows[7], rows[2]]) + 0.1 * rng.normal(size=(3, n)))
+        evidence = np.where(np.arange(p) == 9, 20.0, 0.0)
+        found = relevance(rows, targets[:k], n - 1, {})
+        order = choose_order(rows, found, evidence, {}, p, n_vars=p).variable.tolist()
+        basis = np.linalg.qr(targets[:k].T)[0]
+
+        def minus_log_p(explained: float) -> float:
+            return -stats.f.logsf(explained / (1 - explained) * (n - 1 - k) / k, k, n - 1 - k)
+
+        alone = np.array([minus_log_p(((row @ basis) ** 2).sum()) for row in rows])
+        assert np.allclose(found.alone, alone)
+        weights = np.maximum(1 - stats.false_discovery_control(np.exp(-alone)), 0.01) ** 2
         chosen: list[int] = []
-        for _ in range(12):
-            left = [v for v in range(12) if v not in chosen]
-            like = {v: sum(max((rows[v] @ rows[s]) ** 2 - 2 / 90, 0) for s in chosen) for v in left}
-            chosen.append(max(left, key=lambda v: gain[v] / (1 + 3 * like[v])))
+        for step in range(p):
+            left, penalty = rows.copy(), 10 / n
+            for v in chosen:
+                row = left[v].copy()
+                left -= np.outer(left @ row / (row @ row + penalty), row)
+            gains = np.full(p, -np.inf)
+            for v in set(range(p)) - set(chosen):
+                like = sum(max((rows[v] @ rows[u]) ** 2 - 2 / n, 0) for u in chosen)
+                adds = ((left[v] @ basis) ** 2).sum() * (1 + penalty) / (left[v] @ left[v] + penalty)
+                gains[v] = max(1 - 6 * step / n, 0) * weights[v] * minus_log_p(adds)
+                gains[v] += max(alone[v] * weights[v], evidence[v]) / (1 + 3 * like / max(step, 1) ** 0.5)
+            chosen.append(int(np.argmax(gains)))
         assert order == chosen
 
     def test_a_tuple_comes_in_whole_and_gives_way_without_room(self):

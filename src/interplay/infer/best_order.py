@@ -1,12 +1,15 @@
 """Scores of variables, targets, evidence of a search → an order in which each variable adds most to those before it.
 
-The order answers what a model should get, significant or not. Greedy: the next variable has the largest relevance
-divided by 1 + c·Σ r², the sum over the variables before it, of squared correlations beyond those of chance. A copy of a
-chosen variable waits while others say something new, and comes before noise.
+The order answers what a model should get, significant or not. It is greedy: the next variable has the largest sum of
 
-*Relevance* is −ln p of the scores alone (F of their regression on the targets), times one less than its q-value
-(Benjamini and Hochberg), so that noise does not come before what repeats a chosen variable. Of variables that the
-search found, −ln p over all arms counts where it is larger: what a tuple, a U shape or a model of others showed.
+- *what it adds*: −ln p of F of what the variables before it do not explain of it (ridge regression, so that little
+  remains of a copy). It fades with steps, the sooner the fewer the samples: many variables explain anything;
+- its *relevance*, −ln p of the scores alone, or over all arms of the search where that is larger: of a tuple, a U shape
+  or a model of others. It is divided by its likeness to the variables before it, 1 + 3 Σ r² / √(their number), of
+  squared correlations beyond those of chance. Copies wait, and come before noise.
+
+−ln p is multiplied by (1 − q)², q by Benjamini and Hochberg, so that noise does not come before what repeats a chosen
+variable.
 
 *A tuple enters whole*: where a variable was found in a tuple only, its partners follow it at once.
 
@@ -29,9 +32,15 @@ from interplay.base.tails import log_beta_cdf
 from interplay.files.types import Check
 from interplay.infer.short_list import orthonormal, pillai_log_p
 
-#: How much the sum of squared correlations with chosen variables counts. Tuned, like the next two, on simulated
-#: expression (two to seven classes, 50 to 80 samples) and other development sets of `benchmarks/best_n`.
+#: How much squared correlations with chosen variables count: their sum, over the root of the number of these. The
+#: constants were chosen on `benchmarks/best_n/development.py`.
 _LIKENESS = 3.0
+
+#: Steps, as a share of samples, after which what a variable adds counts no longer.
+_STEPS = 1 / 6
+
+#: Penalty of the regression of variables on those before, times samples.
+_PENALTY = 10.0
 
 #: The square of a correlation by chance is 1/n; this multiple of it is taken off.
 _CHANCE = 2.0
@@ -74,7 +83,11 @@ class Relevance:
 
     #: (n_vars,): −ln p of each variable's own association with all targets.
     alone: FloatArray
-    #: (n_vars, n_classes): the same with each of several targets; no column where there is one.
+    #: (n_basis, n_samples): orthonormal rows that span the targets.
+    basis: FloatArray
+    #: Dimensions of the space that scores and targets lie in.
+    n_free: int
+    #: (n_vars, n_classes): −ln p with each of several targets; no column where there is one.
     of_class: FloatArray
 
 
@@ -94,7 +107,7 @@ def relevance(scores: FloatArray, targets: FloatArray, n_free: int, levels: Mapp
     for row, columns in levels.items():
         alone[row] = -pillai_log_p(basis @ columns.T, n_free)
         of_class[row] = [-pillai_log_p(target[np.newaxis] @ columns.T, n_free) for target in each]
-    return Relevance(alone, of_class if len(targets) > 1 else of_class[:, :0])
+    return Relevance(alone, basis, n_free, of_class if len(targets) > 1 else of_class[:, :0])
 
 
 def _minus_log_p(explained: FloatArray, n_free: int, n_targets: int) -> FloatArray:
@@ -135,7 +148,9 @@ def choose_order(
     >>> choose_order(rows, alone, np.zeros(4), {}, 4, n_vars=4).variable.tolist()
     [1, 2, 0, 3]
     """
-    relevant = np.maximum(found.alone * _weights(found.alone, n_vars), evidence)
+    weights = _weights(found.alone, n_vars)
+    adding = _Adding(scores, found)
+    relevant = np.maximum(found.alone * weights, evidence)
     bar = np.log(n_vars / level)
     n_classes = found.of_class.shape[1]
     is_open = (found.of_class > bar).any(axis=0)
@@ -150,19 +165,59 @@ def choose_order(
     while len(chosen) < n:
         asked = int(np.argmax(is_open)) if step >= n_classes and is_open.any() else -1
         gain = relevant if asked < 0 else found.of_class[:, asked]
-        best = int(np.argmax(np.where(is_left, gain / (1 + _LIKENESS * likeness), -1.0)))
+        gain = gain / (1 + _LIKENESS * likeness / np.sqrt(max(len(chosen), 1)))
+        fresh = 1 - step / (_STEPS * scores.shape[1])
+        if asked < 0 and fresh > 0:
+            gain = gain + fresh * weights * adding.minus_log_p()
+        best = int(np.argmax(np.where(is_left, gain, -1.0)))
         new = [best, *(v for v in tuples.get(best, ()) if is_left[v] and v != best)]
         is_left[new] = False
         is_open &= (found.of_class[new] <= bar).all(axis=0)
         if asked >= 0:
             is_open[asked] = False
         for v in new:
-            likeness += np.maximum((scores @ scores[v]) ** 2 - chance, 0.0)
+            likeness += np.maximum(adding.after(v) ** 2 - chance, 0.0)
         chosen += new
         unit += [step] * len(new)
         turn += [asked] * len(new)
         step += 1
     return BestOrder(*(np.array(each, dtype=np.int64) for each in (chosen, unit, turn)))
+
+
+class _Adding:
+    """What each variable adds to the chosen ones: rows, less a ridge regression on these, that are kept up to date."""
+
+    def __init__(self, scores: FloatArray, found: Relevance) -> None:
+        self._scores, self._n_free, self._n_basis = scores, found.n_free, len(found.basis)
+        self._penalty = _PENALTY / max(scores.shape[1], 1)
+        self._basis = found.basis
+        self._left = np.einsum("vn,vn->v", scores, scores)  # squared lengths of what is left of the rows
+        self._products = scores @ found.basis.T
+        self._rows: list[FloatArray] = []  # what was left of the chosen ones when these were chosen
+        self._slopes: list[FloatArray] = []  # of all rows on these
+        far = 40.0 * np.linspace(0.0, 1.0, 1 << 11) ** 2  # −ln (1 − explained): −ln p bends near 0 alone
+        self._table = far, _minus_log_p(-np.expm1(-far), self._n_free, self._n_basis)
+
+    def minus_log_p(self) -> FloatArray:
+        """Return −ln p of each variable, given the chosen ones."""
+        explained = (self._products**2).sum(axis=1) * (1 + self._penalty) / (self._left + self._penalty)
+        return np.asarray(np.interp(-np.log1p(-np.minimum(explained, 1 - 1e-16)), *self._table))
+
+    def after(self, chosen: int) -> FloatArray:
+        """Choose a variable; return the correlations of all with it."""
+        row = self._scores[chosen].copy()
+        for slopes, before in zip(self._slopes, self._rows, strict=True):
+            row -= slopes[chosen] * before
+        length = float(row @ row)
+        like, along = (self._scores @ np.stack([self._scores[chosen], row], axis=1)).T
+        for slopes, before in zip(self._slopes, self._rows, strict=True):
+            along = along - slopes * float(before @ row)
+        slopes = along / (length + self._penalty)
+        self._left = np.maximum(self._left - slopes * (2 * along - slopes * length), 0.0)
+        self._products -= np.outer(slopes, self._basis @ row)
+        self._rows.append(row)
+        self._slopes.append(slopes)
+        return np.asarray(like)
 
 
 def _weights(minus_log_p: FloatArray, n_vars: int) -> FloatArray:
