@@ -109,10 +109,9 @@ def power(
     Notes
     -----
     Cut numbers are tested a second time by the search, beside smooth effects of the numbers. Without `shares` this is
-    counted: it costs 4 points at 300 samples, and 9 at 100. Not counted is that an outcome of numbers must be
-    significant with robust variances, too: pairs of genotypes lose 11 points by levels and 2 by dosages at 300 samples,
-    and 6 and 1 at 1500. The power with `discretizations`, `strata`, `groups` or
-    `covariates` is another one.
+    counted: it costs 4 points at 300 samples, and 9 at 100. That numbers must be significant with robust variances,
+    too, is counted for levels, and not for dosages, which lose 2 points by it at 300 samples. The power with
+    `discretizations`, `strata`, `groups` or `covariates` is another one.
 
     Examples
     --------
@@ -120,10 +119,10 @@ def power(
     >>> round(interplay.power(n_samples=300, n_vars=50, effect=0.35), 2)
     0.96
     >>> interplay.power(n_samples=None, power=0.8, n_vars=1000, effect=0.35)
-    337
+    340
     >>> three = interplay.power(n_samples=[500, 1000], dimensions=3, levels=3, effect=0.35)
     >>> three.round(2).tolist()
-    [0.05, 0.52]
+    [0.04, 0.47]
 
     A pair of variants that makes 1 % of the variance of a trait, among a million pairs:
 
@@ -187,7 +186,8 @@ def design_power(design: Design, n_samples: int) -> float:
             coding=design.coding,
         )
     if design.outcome == "times":
-        return time_power(design.effects, counts, event_share=design.event_share, log_threshold=threshold)
+        share = design.event_share
+        return time_power(design.effects, counts, event_share=share, log_threshold=threshold, n_smooth=n_smooth)
     return class_power(class_chances(design), counts, log_threshold=threshold, n_smooth=n_smooth)
 
 

@@ -13,16 +13,13 @@ from interplay.infer.interaction.interaction_test import bootstrap_input
 from interplay.infer.interaction.null_model import degrees_of_freedom, is_two_level, parity_signs, step_range
 from interplay.infer.interaction.proportional_fit import fit_null_model
 from interplay.infer.interaction.table_tests import is_never_tested
-from interplay.infer.power.number_power import after_second_test
+from interplay.infer.power.number_power import after_second_test, noncentral_tail, root_spread
 
 #: With more samples than this, the exact test and G² have the same power, and tables are too many to list.
 _MANY_SAMPLES = 20_000
 
 #: Drawn tables whose Bartlett factor is averaged: of one table it varies by 4 %.
 _N_FACTORS = 48
-
-#: The spread of G², as a share of that of noncentral χ², at the least.
-_MIN_SPREAD = 0.05
 
 #: Seed of the classes that are drawn.
 _SEED = 20_021
@@ -40,7 +37,7 @@ def class_power(chances: FloatArray, counts: IntArray, *, log_threshold: float, 
     if is_never_tested(chances.shape, n_samples=n_samples):
         return 0.0
     from scipy.special import ndtri
-    from scipy.stats import chi2, ncx2
+    from scipy.stats import chi2
 
     # G² of the expected counts is the noncentrality, 2 Σ N π ln(π/π₀); scaled up, as counts are whole numbers there.
     tables, fine = _drawn_classes(chances, counts), 10**9 / n_samples
@@ -66,28 +63,11 @@ def class_power(chances: FloatArray, counts: IntArray, *, log_threshold: float, 
     g2 = fit_null_model(tables).g2
     excess = float((g2 - _ratio_of_truth(tables, expected, fit.mu))[tested].mean())
     drawn_mean = (far[tested] + excess) / factor
-    spread = _root_spread(g2[tested] / factor, drawn_mean, df[tested])
+    spread = root_spread(g2[tested] / factor, drawn_mean, df[tested])
     limit = chi2.isf(exp(log_threshold), df[tested])
-    beyond = np.maximum((lowered[tested] + excess) / factor - df[tested], 1e-12)
-    # χ² with the spread that the root of G² has in drawn tables.
-    middle = np.sqrt(np.maximum(beyond + df[tested] - 1.0, 0.0))
-    scaled = np.maximum(middle + (np.sqrt(limit) - middle) / spread, 0.0)
     power = np.zeros(len(tables))
-    power[tested] = ncx2.sf(scaled**2, df[tested], beyond)
+    power[tested] = noncentral_tail(limit, df[tested], (lowered[tested] + excess) / factor, spread)
     return float(power.mean())
-
-
-def _root_spread(g2: FloatArray, mean: FloatArray, df: IntArray) -> float:
-    """Return the standard deviation of the root of G² in drawn tables, divided by that of noncentral χ².
-
-    It is 1 for small effects, and 0.93 to 1 in tables of log odds so large that 60 % of studies find them, which is up
-    to 2 points of power.
-    """
-    rng = np.random.RandomState(_SEED)
-    like = rng.noncentral_chisquare(df, np.maximum(mean - df, 0.0), size=(16, len(df)))
-    of_sizes = np.sqrt(np.maximum(mean - 1.0, 0.0))  # sizes of cells differ as well, and are kept apart
-    found = float(np.std(np.sqrt(g2) - of_sizes) / np.std(np.sqrt(like) - of_sizes))
-    return max(found, _MIN_SPREAD)  # classes that follow from the cells hardly vary
 
 
 def _ratio_of_truth(tables: IntArray, expected: IntArray, fitted: FloatArray) -> FloatArray:
