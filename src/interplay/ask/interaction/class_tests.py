@@ -17,6 +17,7 @@ from interplay.ask.interaction.tests import Asked, Bar, best_of_each
 from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows
 from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison
+from interplay.data.codes.coder import Coder
 from interplay.data.codes.tuple_counts import MAX_NUMBERS, TupleCounts, tuple_counts
 from interplay.data.study.outcomes.targets import ClassTarget, Target
 from interplay.infer.interaction.interaction_test import EXACT_SLACK, chi2_log_p, chi2_log_tail, g2_thresholds
@@ -50,10 +51,13 @@ class ClassTests:
     def __init__(
         self, coded: CodedComparison, target: ClassTarget, *, omit_missing: bool = False, coding: str = "levels"
     ) -> None:
-        self._coded, self._coder, self._target, self._omits = coded, coded.coder, target, omit_missing
-        self._coding = coding
+        self._coded, self._target, self._omits, self._coding = coded, target, omit_missing, coding
         strata = coded.comparison.strata
         self._n_strata = None if strata is None else strata.n_strata
+
+    @property
+    def _coder(self) -> Coder:
+        return self._coded.coder  # made when it is asked for: without tuples, nothing is read
 
     @cached_property
     def tables(self) -> list[TupleTables]:

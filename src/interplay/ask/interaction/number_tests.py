@@ -57,8 +57,12 @@ class NumberTests:
         coding: str = "levels",
         like: NumberTests | None = None,
     ) -> None:
-        self._coded, self._coder, self._target, self._like = coded, coded.coder, target, like
+        self._coded, self._target, self._like = coded, target, like
         self._omits, self._coding, self._strata = omit_missing, coding, coded.comparison.strata
+
+    @property
+    def _coder(self) -> Coder:
+        return self._coded.coder  # made when it is asked for: without tuples, nothing is read
 
     @cached_property
     def tables(self) -> list[NumberTables]:
