@@ -52,65 +52,46 @@ def test_madelon_matrix(r_output, madelon):
     np.testing.assert_allclose(matrix, expected, rtol=0, atol=GAIN_TOLERANCE)
 
 
+FIVE = {"discretizations": 5, "range_": 0.5, "random_state": 42}
+ONE_FILE, FIVE_FILE = "tuples_sub60_div1_range0", "tuples_sub60_disc5_range05_seed42"
+
+
 @pytest.mark.parametrize(
-    ("key", "columns", "settings"),
+    ("stem", "key", "columns", "settings"),
     [
-        ("3d_thr30", slice(None), {"dimensions": 3, "min_gain": 30}),
-        ("3d_thr50", slice(None), {"dimensions": 3, "min_gain": 50}),
-        ("3d_all_iv", slice(None), {"dimensions": 3, "variables": TWENTY, "require": "all"}),
-        ("4d_thr100_rel", slice(40, 60), {"dimensions": 4, "min_gain": 100}),
-        ("5d_thr100_rel10", slice(40, 50), {"dimensions": 5, "min_gain": 100}),
-        ("3d_H_dec_iv", slice(None), {"dimensions": 3, "stat": "H", "variables": SIX, "require": "all"}),
-        ("5d_H_dec_iv", slice(None), {"dimensions": 5, "stat": "H", "variables": SIX, "require": "all"}),
+        (ONE_FILE, "3d_thr30", slice(None), {"dimensions": 3, "min_gain": 30}),
+        (ONE_FILE, "3d_thr50", slice(None), {"dimensions": 3, "min_gain": 50}),
+        (ONE_FILE, "3d_all_iv", slice(None), {"dimensions": 3, "variables": TWENTY, "require": "all"}),
+        (ONE_FILE, "4d_thr100_rel", slice(40, 60), {"dimensions": 4, "min_gain": 100}),
+        (ONE_FILE, "5d_thr100_rel10", slice(40, 50), {"dimensions": 5, "min_gain": 100}),
+        (ONE_FILE, "3d_H_dec_iv", slice(None), {"dimensions": 3, "stat": "H", "variables": SIX, "require": "all"}),
+        (ONE_FILE, "5d_H_dec_iv", slice(None), {"dimensions": 5, "stat": "H", "variables": SIX, "require": "all"}),
+        (ONE_FILE, "3d_H_nodec_iv", slice(None), {"dimensions": 3, "stat": "H", "variables": SIX, "require": "all"}),
+        (ONE_FILE, "4d_H_nodec_iv", slice(None), {"dimensions": 4, "stat": "H", "variables": SIX, "require": "all"}),
+        (FIVE_FILE, "2d_thr20", slice(None), {"dimensions": 2, "min_gain": 20} | FIVE),
+        (FIVE_FILE, "3d_thr30", slice(None), {"dimensions": 3, "min_gain": 30} | FIVE),
     ],
 )
-def test_rows_with_a_decision(r_output, madelon, key, columns, settings):
-    r = r_output("tuples_sub60_div1_range0")
-    assert_same_rows(interesting_tuples(r["x"][:, columns], madelon[1], **settings), r, key)
+def test_rows(r_output, madelon, stem, key, columns, settings):
+    y, tolerance = (None, ENTROPY_TOLERANCE) if "nodec" in key else (madelon[1], GAIN_TOLERANCE)
+    found = interesting_tuples(r_output(ONE_FILE)["x"][:, columns], y, **settings)
+    assert_same_rows(found, r_output(stem), key, tolerance)
 
 
-@pytest.mark.parametrize("dimensions", [3, 4])
-def test_entropies_without_a_decision(r_output, dimensions):
-    r = r_output("tuples_sub60_div1_range0")
-    found = interesting_tuples(r["x"], dimensions=dimensions, stat="H", variables=SIX, require="all")
-    assert_same_rows(found, r, f"{dimensions}d_H_nodec_iv", ENTROPY_TOLERANCE)
-
-
-@pytest.mark.parametrize("divisions", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("stem", "key", "settings"),
+    [
+        *((ONE_FILE, f"matrix2d_{f'div{d}_' * (d > 1)}{{}}_{{}}", {"divisions": d}) for d in (1, 2, 3)),
+        *((FIVE_FILE, f"matrix2d_{{}}_{{}}_{how}", {"average": how == "avg"} | FIVE) for how in ("avg", "max")),
+    ],
+)
 @pytest.mark.parametrize("stat", ["MI", "H", "VI"])
 @pytest.mark.parametrize("with_decision", [True, False])
-def test_matrices(r_output, madelon, divisions, stat, with_decision):
-    r = r_output("tuples_sub60_div1_range0")
-    found = interesting_tuples(
-        r["x"], madelon[1] if with_decision else None, stat=stat, divisions=divisions, as_matrix=True
-    )
-    key = f"matrix2d_{f'div{divisions}_' if divisions > 1 else ''}{stat}_{'dec' if with_decision else 'nodec'}"
+def test_matrices(r_output, madelon, stem, key, settings, stat, with_decision):
+    y = madelon[1] if with_decision else None
+    found = interesting_tuples(r_output(ONE_FILE)["x"], y, stat=stat, as_matrix=True, **settings)
     tolerance = ENTROPY_TOLERANCE if not with_decision else VI_TOLERANCE if stat == "VI" else GAIN_TOLERANCE
-    np.testing.assert_allclose(found, r[key], rtol=0, atol=tolerance)
-
-
-FIVE = {"discretizations": 5, "range_": 0.5, "random_state": 42}
-
-
-@pytest.mark.parametrize(("dimensions", "min_gain"), [(2, 20), (3, 30)])
-def test_maximum_over_discretisations(r_output, madelon, dimensions, min_gain):
-    x = r_output("tuples_sub60_div1_range0")["x"]
-    r = r_output("tuples_sub60_disc5_range05_seed42")
-    found = interesting_tuples(x, madelon[1], dimensions=dimensions, min_gain=min_gain, **FIVE)
-    assert_same_rows(found, r, f"{dimensions}d_thr{min_gain}")
-
-
-@pytest.mark.parametrize("stat", ["MI", "H", "VI"])
-@pytest.mark.parametrize("with_decision", [True, False])
-@pytest.mark.parametrize("average", [True, False])
-def test_matrices_of_five_discretisations(r_output, madelon, stat, with_decision, average):
-    x = r_output("tuples_sub60_div1_range0")["x"]
-    r = r_output("tuples_sub60_disc5_range05_seed42")
-    found = interesting_tuples(
-        x, madelon[1] if with_decision else None, stat=stat, average=average, as_matrix=True, **FIVE
-    )
-    expected = r[f"matrix2d_{stat}_{'dec' if with_decision else 'nodec'}_{'avg' if average else 'max'}"]
-    tolerance = ENTROPY_TOLERANCE if not with_decision else VI_TOLERANCE if stat == "VI" else GAIN_TOLERANCE
+    expected = r_output(stem)[key.format(stat, "dec" if with_decision else "nodec")]
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
 
 
