@@ -17,8 +17,8 @@ def stop(*_args, **_options):
     ("function", "kind"),
     [
         ("class_tests.ClassTests.tested", ScreenedTuples),
-        ("find.adjust_listed", ScreenedTuples),
-        ("find.named_result", TupleTests),
+        ("listed_tests.adjust_listed", ScreenedTuples),
+        ("coded_task.CodedTask.named", TupleTests),
     ],
 )
 def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, function, kind):
@@ -41,6 +41,6 @@ def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, functio
 
 def test_products_that_are_interrupted_are_not_done(monkeypatch):
     rng = np.random.default_rng(0)
-    monkeypatch.setattr("interplay.ask.interaction.find.Products.tested", stop)
+    monkeypatch.setattr("interplay.ask.interaction.products.Products.tested", stop)
     with pytest.raises(SearchInterrupted, match=r"interrupted after 0\.0% of the search"):
         interplay.interactions(rng.normal(size=(100, 5)), rng.normal(size=100), coding="product")

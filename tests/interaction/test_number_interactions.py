@@ -514,7 +514,7 @@ def test_interrupted_tests_hand_over_tuples(monkeypatch):
         raise KeyboardInterrupt
 
     X, y = problem()
-    monkeypatch.setattr("interplay.ask.interaction.find.named_result", stop)
+    monkeypatch.setattr("interplay.ask.interaction.coded_task.CodedTask.named", stop)
     with pytest.raises(SearchInterrupted) as caught:
         interplay.interactions(X, y)
     assert caught.value.partial.kind == "numbers"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.ask.interaction import find
+from interplay.ask.interaction import coded_task, find, listed_tests
 from interplay.ask.selection import explanation
 
 #: Steps after the search, and what each is asked about.
@@ -86,8 +86,9 @@ def test_steps_of_a_selection(counted, kind):
 
 @pytest.mark.parametrize("kind", ["classes", "number", "times"])
 def test_tests_of_listed_tuples(counted, kind):
-    counted(find.TestsOfScreen, "_test")
-    calls = counted(find, "_beside_others", "named_result", "_in_model")
+    counted(listed_tests.TestsOfScreen, "_test")
+    counted(coded_task.CodedTask, "named")
+    calls = counted(find, "_beside_others", "_in_model")
     listed, work = [], []
     for n_vars in (8, 20):
         calls.clear()

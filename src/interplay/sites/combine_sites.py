@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from interplay.ask.interaction.class_tests import MAX_DF, tests_of_tables
-from interplay.ask.interaction.find import TestsOfScreen, wanted_tuples
+from interplay.ask.interaction.listed_tests import TestsOfScreen, wanted_tuples
 from interplay.ask.interaction.prospects import never_tested
 from interplay.ask.interaction.screen import most_df
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, places_of_each

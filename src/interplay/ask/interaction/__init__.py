@@ -16,6 +16,8 @@ The path of every question: call → study → plan → search (into a sink) →
     products.py             tuples          → those whose products of scores are significant, variables not cut
     prospects.py            tuples          → those that a list can hold, by bounds of their p-values
     tests.py                how tests are asked for; the best discretisation of each tuple
+    coded_task.py           a task + codes  → its tests, tests beside others, and the named result
+    listed_tests.py         screened tuples → TupleTests adjusted for the search, as far as they are listed
     find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little
     bulk_tests.py           tuples at random → are their tests inflated? are samples relatives?
     in_groups.py            the same for samples that belong together: permutations of whole groups' labels

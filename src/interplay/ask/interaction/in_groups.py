@@ -14,20 +14,15 @@ from math import exp, log
 
 import numpy as np
 
-from interplay.ask.interaction.beside_columns import beside_columns
-from interplay.ask.interaction.beside_smooth import beside_smooth
-from interplay.ask.interaction.find import named_result, shown_outcome
-from interplay.ask.interaction.in_model import in_model
-from interplay.ask.interaction.product_screen import check_products
+from interplay.ask.interaction.coded_task import CodedTask
 from interplay.ask.interaction.relabeled_screen import RankedTuples, RelabeledScreen
-from interplay.ask.interaction.target_tests import TargetTests, target_tests
+from interplay.ask.interaction.target_tests import TargetTests
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import Asked
 from interplay.ask.relabelings import about_relabelings, allowed_relabelings, permuted_outcomes
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.tails import chi2_of_log_tail
-from interplay.data.codes.coded import code_comparison
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import Target
 from interplay.infer.interaction.interaction_test import chi2_log_tail
@@ -51,10 +46,9 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
     """Search all tuples of the family, in the data and in each relabeling, and list the tuples of `task.caps`."""
     started = time.perf_counter()
     settings, caps, comparison = task.search_settings, task.caps, task.comparison
-    coded = code_comparison(comparison, settings, n_threads=choice.n_threads)
-    check_products(coded, task.coding, settings.dimensions)
-    omit_missing, n_permutations = task.omits_missing, task.n_permutations
-    screen = RelabeledScreen(coded, settings, choice, family=task.family, omit_missing=omit_missing, coding=task.coding)
+    made = CodedTask.of(task, choice.n_threads)
+    n_permutations = task.n_permutations
+    screen = RelabeledScreen(made.coded, settings, choice, family=task.family, tests=made.tests)
     relabeled = _Relabeled(comparison, caps.level, n_permutations=n_permutations, seed=settings.random_state)
     n_screens = relabeled.n_planned + 2
     what = f"{settings.dimensions}D, {relabeled.n_planned} permutations"
@@ -66,12 +60,10 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
             smallest = relabeled.smallest_log_p(screen, observed.log_p[:1], show)
             if caps.top is None:
                 observed = _significant(screen, comparison.outcome, smallest, caps.level)
-            tests = target_tests(coded, omit_missing=omit_missing, coding=task.coding)
-            counter = _Counter(tests, comparison, settings)
-            shown, shown_tests = shown_outcome(task, coded, tests)
-            listed = counter.tested(observed, shown_tests)
+            counter = _Counter(made.tests, comparison, settings)
+            listed = counter.tested(observed, made.shown_tests)
             if comparison.model is not None:
-                listed = in_model(listed, shown, omit_missing=omit_missing, coding=task.coding)
+                listed = made.in_model(listed)
             own = relabeled.own_p_values(counter, observed.tuples)
             if show is not None:
                 show(n_screens * screen.n_tuples)
@@ -86,38 +78,18 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
         **{name: np.full(len(listed), np.nan) for name in listed.words.of_independent},
     )
 
-    def judge(_: TupleTests, chi2: FloatArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
+    def p_values(_: TupleTests, chi2: FloatArray, df: IntArray) -> FloatArray:
         """Compare the rest of a G² with the smallest p-values of relabelings, as the search does."""
-        log_p = np.minimum(chi2_log_tail(chi2, df) + log(settings.discretizations), 0.0)
-        p = _share_reached(smallest, log_p)
-        return p, p
-
-    def p_values(again: TupleTests, chi2: FloatArray, df: IntArray) -> FloatArray:
-        return judge(again, chi2, df)[0]
+        return _share_reached(smallest, np.minimum(chi2_log_tail(chi2, df) + log(settings.discretizations), 0.0))
 
     if comparison.model is not None:
         # The full model has the last word: its statistic is ranked among those of relabelings.
-        of_model = judge(tested, _chi2(listed), listed.df)[0]
+        of_model = p_values(tested, _chi2(listed), listed.df)
         tested = replace(tested, p_adjusted=np.maximum(tested.p_adjusted, of_model))
-    tested = beside_smooth(
-        shown,
-        tested,
-        np.flatnonzero(tested.is_significant(caps.level)),
-        p_values,
-        level=caps.level,
-        omit_missing=omit_missing,
-        coding=task.coding,
-        n_threads=choice.n_threads,
-    ).smooth_judged(np.asarray, caps.level)
-    rows = np.flatnonzero(tested.is_significant(caps.level))
-    tested = beside_columns(task, shown, tested, rows, p_values, n_threads=choice.n_threads)
-    tested = tested.beside_judged(np.asarray, caps.level)
+    tested = made.beside(tested, lambda some: some.is_significant(caps.level), p_values, np.asarray)
     about = about_relabelings(comparison, n_permutations=n_permutations)
-    return named_result(
-        task,
+    return made.named(
         tested,
-        shown,
-        shown_tests,
         settings=task.recorded_settings() | {"n_permutations": n_permutations},
         provenance={
             **task.study.record(n_threads=choice.n_threads),

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.find import find_once, wanted_tuples
+from interplay.ask.interaction.find import find_once
+from interplay.ask.interaction.listed_tests import wanted_tuples
 from interplay.ask.interaction.prospects import PValueCaps
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import best_discretizations

@@ -12,7 +12,7 @@ import numpy as np
 from interplay.ask.interaction.family import TupleFamily
 from interplay.ask.interaction.prospects import PValueCaps
 from interplay.ask.interaction.screen import PSEUDOCOUNT, members_of
-from interplay.ask.interaction.target_tests import target_tests
+from interplay.ask.interaction.target_tests import TargetTests
 from interplay.ask.interaction.tests import SMALLEST_CAP, Bar, best_of_each
 from interplay.base.arrays import FloatArray, IntArray, TupleTiles
 from interplay.base.progress import ShowDone, part
@@ -64,8 +64,7 @@ class RelabeledScreen:
         choice: EngineChoice,
         *,
         family: TupleFamily,
-        omit_missing: bool,
-        coding: str = "levels",
+        tests: TargetTests,
     ) -> None:
         self._coded, self._settings, self._family = coded, settings, family
         self._search = prepare_search(
@@ -76,7 +75,7 @@ class RelabeledScreen:
             require=family.require,
             kind=Screen.kind,
         )
-        self._tests = target_tests(coded, omit_missing=omit_missing, coding=coding)
+        self._tests = tests
         self._n_tests = family.n_tuples()
         self.n_tuples = self._search.n_tuples
         self.searched: SearcherCounts = {}
