@@ -58,21 +58,14 @@ def claims_of(target: Target, **beside: Any) -> Claims:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Claims:
-    """The outcome of some samples, and tests of claims about it: here those in a model, or by permutations of groups.
+    """The outcome of samples, and tests of claims about it: in a model, or by permutations of groups."""
 
-    Attributes
-    ----------
-    strata, groups, order : (n_samples,) int64, optional
-    model : FullModel, optional
-        With covariates, an offset or times; then without groups.
-    n_permutations, seed : int
-        Of groups.
-    """
-
-    strata: IntArray | None = None
-    groups: IntArray | None = None
-    order: IntArray | None = None
+    strata: IntArray | None = None  #: (n_samples,)
+    groups: IntArray | None = None  #: (n_samples,)
+    order: IntArray | None = None  #: (n_samples,)
+    #: With covariates, an offset or times; then without groups.
     model: FullModel | None = None
+    #: `n_permutations`, `seed`: of groups.
     n_permutations: int = 999
     seed: int = 0
 

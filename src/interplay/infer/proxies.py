@@ -30,17 +30,11 @@ _MAX_FITS = 3
 
 
 class MemberEffects(NamedTuple):
-    """All that the members of a tuple say: columns of models with and without the interaction, and more.
+    """All that the members of a tuple say: columns of models with and without the interaction, and more."""
 
-    Attributes
-    ----------
-    models : NestedModels
-        With covariates, and smooth effects of members that are cut numbers.
-    product : (n_rows, 0 or 1) float64
-        The product of the members where all are cut numbers: levels are coarse.
-    """
-
+    #: With covariates, and smooth effects of members that are cut numbers.
     models: NestedModels
+    #: (n_rows, 0 or 1): the product of the members where all are cut numbers: levels are coarse.
     product: FloatArray
 
     @classmethod
@@ -68,18 +62,11 @@ def explaining_columns(
 ) -> tuple[IntArray, float]:
     """Return the columns, of some, that have to stand beside a tuple, and ln p of its interaction beside them.
 
-    Parameters
-    ----------
-    model : FullModel
-        Of all samples.
-    response : (n_samples, q) float64
-        As `responses` makes it.
-    near : Neighbours
-        The columns, in all samples.
-    log_p_beside : callable
-        Returns ln p of the interaction beside some of the columns.
-    log_left : float
-        From this ln p on nothing is left of an interaction.
+    - `model`: of all samples.
+    - `response` (n_samples, q): as `responses` makes it.
+    - `near`: the columns, in all samples.
+    - `log_p_beside`: returns ln p of the interaction beside some of the columns.
+    - `log_left`: from this ln p on nothing is left of an interaction.
 
     Returns
     -------

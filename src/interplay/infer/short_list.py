@@ -51,29 +51,20 @@ _DEPENDENT = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ShortList:
-    """Groups of redundant relevant variables, and a short list of variables that are relevant given each other.
+    """Groups of redundant relevant variables, and a short list of variables that are relevant given each other."""
 
-    Attributes
-    ----------
-    threshold : float
-        Association from which on variables are redundant.
-    representative : (n_relevant,) int64
-        Of each relevant variable, in order of significance: the number of the variable that stands for its group.
-    association : (n_relevant,) float64
-        Its association with that variable; 1 for the representative itself.
-    variable : (n_listed,) int64
-        The short list, in the order in which variables were added.
-    log_p : (n_listed,) float64
-        ln p of each given all others: of the variable, or of the tuple that brought it in.
-    note : str
-        Why there is no short list, "" if there is one.
-    """
-
+    #: Association from which on variables are redundant.
     threshold: Annotated[float, Check(above=0, high=1)]
+    #: (n_relevant,): of each relevant variable, in order of significance: the number of the variable that stands for
+    #: its group.
     representative: Annotated[IntArray, Check("n_relevant", low=0, below="n_vars")]
+    #: (n_relevant,): its association with that variable; 1 for the representative itself.
     association: Annotated[FloatArray, Check("n_relevant", low=0, high=1)]
+    #: (n_listed,): the short list, in the order in which variables were added.
     variable: Annotated[IntArray, Check("n_listed", low=0, below="n_vars")]
+    #: (n_listed,): ln p of each given all others: of the variable, or of the tuple that brought it in.
     log_p: Annotated[FloatArray, Check("n_listed", high=0)]
+    #: Why there is no short list, "" if there is one.
     note: str = ""
 
     @property
@@ -82,20 +73,13 @@ class ShortList:
 
 
 class Unit(NamedTuple):
-    """A variable or a tuple.
+    """A variable or a tuple."""
 
-    Attributes
-    ----------
-    members : tuple of int
-        Numbers of the variables.
-    columns : (n_columns, n_samples) float64
-        By which it is tested.
-    further : (n_further, n_samples) float64, optional
-        Beside these, when other units are tested given it: splines, finer cells.
-    """
-
+    #: Numbers of the variables.
     members: tuple[int, ...]
+    #: (n_columns, n_samples): by which it is tested.
     columns: FloatArray
+    #: (n_further, n_samples): beside these, when other units are tested given it: splines, finer cells.
     further: FloatArray | None = None
 
     def changed(self, change: Callable[[FloatArray], FloatArray]) -> Unit:
@@ -127,25 +111,16 @@ def choose_short_list(
 ) -> list[Listed]:
     """Choose units, most informative first.
 
-    Parameters
-    ----------
-    singles, tuples : sequence of Unit
-        Variables; tuples of variables.
-    targets : (n_targets, n_samples) float64
-        Class indicators, or scores of an outcome of numbers or times.
-    level : float
-        Probability of one unit too many; half of it is for tuples where there are some. These tuples are the strongest
-        of a search, so that their p-values are multiplied by the number of all tuples of `singles`.
-    beside : callable, optional
-        From the members of a tuple and the chosen variables, columns that the tuple is tested given as well: those of
-        its members, and of tuples of chosen variables that say the same.
-    alternatives : callable, optional
-        By the number of a variable, others that are redundant with it: when it is chosen, the one of them all that says
-        most given the chosen ones takes its place.
-    strata : (n_samples,) int64, optional
-        All columns are centred within strata.
-    always : (n_columns, n_samples) float64, optional
-        Columns that are given at each step: covariates.
+    - `singles`, `tuples`: variables; tuples of variables.
+    - `targets` (n_targets, n_samples): class indicators, or scores of an outcome of numbers or times.
+    - `level`: probability of one unit too many; half of it is for tuples where there are some. These tuples are the
+      strongest of a search, so that their p-values are multiplied by the number of all tuples of `singles`.
+    - `beside`: from the members of a tuple and the chosen variables, columns that the tuple is tested given as well:
+      those of its members, and of tuples of chosen variables that say the same.
+    - `alternatives`: by the number of a variable, others that are redundant with it: when it is chosen, the one of them
+      all that says most given the chosen ones takes its place.
+    - `strata` (n_samples,): all columns are centred within strata.
+    - `always` (n_columns, n_samples): columns that are given at each step: covariates.
 
     Examples
     --------
@@ -190,22 +165,14 @@ def choose_short_list(
 
 @dataclass(frozen=True, eq=False)
 class _Study:
-    """Tests of units given others, in one set of samples; all rows are centred.
+    """Tests of units given others, in one set of samples; all rows are centred."""
 
-    Attributes
-    ----------
-    targets, always : (n_rows, n_samples) float64
-    beside : callable, optional
-    n_free : int
-        Dimensions of centred rows.
-    most, most_given : int
-        Columns of chosen units, and of them with further ones.
-    """
-
-    targets: FloatArray
-    always: FloatArray
+    targets: FloatArray  #: (n_rows, n_samples)
+    always: FloatArray  #: (n_rows, n_samples)
     beside: Beside | None
+    #: Dimensions of centred rows.
     n_free: int
+    #: `most`, `most_given`: columns of chosen units, and of them with further ones.
     most: int
     most_given: int
 
@@ -352,12 +319,8 @@ def _variables_of(units: Sequence[Unit]) -> list[int]:
 def pillai_log_p(products: FloatArray, n_free: int) -> float:
     """Return ln p of Pillai's trace, which is F for one column or one target.
 
-    Parameters
-    ----------
-    products : (n_targets, n_columns) float64
-        Of orthonormal targets and columns.
-    n_free : int
-        Dimensions of the space that both lie in.
+    - `products` (n_targets, n_columns): of orthonormal targets and columns.
+    - `n_free`: dimensions of the space that both lie in.
 
     Examples
     --------

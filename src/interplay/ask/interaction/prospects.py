@@ -30,13 +30,8 @@ class Prospects:
     Tuples are taken in the order of the smallest p-values that they could have. Of a list of the smallest ones the bar
     falls to the last as it fills; who cannot come below it is not fitted exactly, nor corrected by a bootstrap.
 
-    Parameters
-    ----------
-    tables : list of TupleTables
-        One for each discretisation.
-    tuples : list of (n, k) int64
-        Of each discretisation; each tuple in one of them.
-    asked : Asked
+    - `tables`: one for each discretisation.
+    - `tuples`, list of (n, k): of each discretisation; each tuple in one of them.
 
     Attributes
     ----------
@@ -183,24 +178,16 @@ MAX_LISTED = 20_000_000
 
 @dataclass(frozen=True)
 class PValueCaps:
-    """Which tuples a search lists.
+    """Which tuples a search lists."""
 
-    Attributes
-    ----------
-    method : str
-        Of adjustment, for `n_tests` tests.
-    level : float
-        Significance level.
-    max_p : float or None
-        List what has p up to this.
-    top : int or None
-        List so many of the smallest.
-    """
-
+    #: Of adjustment, for `n_tests` tests.
     method: str
+    #: Significance level.
     level: float
     n_tests: int
+    #: List what has p up to this.
     max_p: float | None
+    #: List so many of the smallest.
     top: int | None
 
     @property

@@ -40,28 +40,18 @@ PSEUDOCOUNT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ScreenedTuples:
-    """What a screen left: every tuple that is significant, and few others.
+    """What a screen left: every tuple that is significant, and few others."""
 
-    Attributes
-    ----------
-    tuples : (n_listed, k) int64
-        Members, ascending; sorted by discretisation, then tuple.
-    discretization : (n_listed,) int64
-    n_tuples : int
-        Tuples of the whole search, over all discretisations: as many tests as their p-values are to be adjusted for.
-    searched : SearcherCounts
-        Who screened them.
-    engine : dict
-        What the engine says of itself.
-    layout : str
-        Tells one way of cutting the search from others: shards of one search agree in it.
-    """
-
+    #: (n_listed, k): members, ascending; sorted by discretisation, then tuple.
     tuples: IntArray
-    discretization: IntArray
+    discretization: IntArray  #: (n_listed,)
+    #: Tuples of the whole search, over all discretisations: as many tests as their p-values are to be adjusted for.
     n_tuples: int
+    #: Who screened them.
     searched: SearcherCounts
+    #: What the engine says of itself.
     engine: dict[str, Any]
+    #: Tells one way of cutting the search from others: shards of one search agree in it.
     layout: str = ""
 
     def __len__(self) -> int:
@@ -119,23 +109,14 @@ def screen_tuples(
 ) -> ScreenedTuples:
     """Look at every tuple; return those whose interaction may be significant.
 
-    Parameters
-    ----------
-    coded : CodedComparison
-    settings : SearchSettings
-        Their pseudocount is not used: the test is of plain counts.
-    choice : EngineChoice
-        Of an engine that can screen.
-    survivors : Survivors
-        Keeps tuples: of `TargetTests.survivors`, no tuple is missing whose p-value is at most the one asked for.
-    asked_for, require
-        As in `make_tuple_tiles`.
-    shard : Shard, optional
-        Screen only this part of the tuples.
-    checkpoint : Checkpoint, optional
-        Where to keep the state, under `name`; it must be held (`Checkpoint.keeping`).
-    is_needed : bool
-        Where no tuple can be tested: false for an empty list without a search.
+    - `settings`: their pseudocount is not used: the test is of plain counts.
+    - `choice`: of an engine that can screen.
+    - `survivors`: keeps tuples: of `TargetTests.survivors`, no tuple is missing whose p-value is at most the one asked
+      for.
+    - `asked_for`, `require`: as in `make_tuple_tiles`.
+    - `shard`: screen only this part of the tuples.
+    - `checkpoint`: where to keep the state, under `name`; it must be held (`Checkpoint.keeping`).
+    - `is_needed`: where no tuple can be tested: false for an empty list without a search.
 
     Raises
     ------

@@ -53,13 +53,9 @@ def make_selected_tests(
 ) -> tuple[TupleTests, ...]:
     """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
 
-    Parameters
-    ----------
-    tests : TargetTests
-        One for each discretisation.
-    tuples : (n, k) int64
-        Those of the most significant variables first; the same may be there more than once, and ones that are not all
-        there (−1).
+    - `tests`: one for each discretisation.
+    - `tuples` (n, k): those of the most significant variables first; the same may be there more than once, and ones
+      that are not all there (−1).
 
     Returns
     -------

@@ -32,12 +32,7 @@ _FEW_VALUES = 5
 class UnitColumns:
     """Columns of variables and of tuples: normal scores of numbers, indicators of levels and cells.
 
-    Parameters
-    ----------
-    found : Selection
-    table : Table
-    covariates : (n_covariates, n_samples) float64
-        They have the numbers after those of the variables.
+    `covariates` (n_covariates, n_samples): they have the numbers after those of the variables.
     """
 
     def __init__(self, found: Selection, table: Table, covariates: FloatArray) -> None:
@@ -85,10 +80,8 @@ class UnitColumns:
     def of_tuples(self, representative: dict[int, int]) -> list[Unit]:
         """Return the interacting tuples, those with the smallest p-values first; of redundant tuples only one.
 
-        Parameters
-        ----------
-        representative : dict
-            Of each relevant variable, the one that stands for its group. Tuples of the same groups are redundant.
+        `representative`: of each relevant variable, the one that stands for its group. Tuples of the same groups are
+        redundant.
         """
         found: dict[tuple[int, ...], tuple[float, int, int]] = {}
         for v in self._found.ranked.tolist():

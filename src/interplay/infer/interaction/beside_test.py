@@ -19,21 +19,13 @@ _SAMPLES_PER_COLUMN = 5
 
 
 class TupleSamples(NamedTuple):
-    """The samples that have a level of every member of a tuple.
+    """The samples that have a level of every member of a tuple."""
 
-    Attributes
-    ----------
-    known : (n_known,) int64
-        Their numbers.
-    levels : (k, n_known) int64
-    stratum : (n_known,) int64, or None
-    dosages : sequence of (n_known,) float64, or None
-        Where the product of dosages is tested in place of cells.
-    """
-
+    #: (n_known,): their numbers.
     known: IntArray
-    levels: IntArray
-    stratum: IntArray | None = None
+    levels: IntArray  #: (k, n_known)
+    stratum: IntArray | None = None  #: (n_known,)
+    #: sequence of (n_known,): where the product of dosages is tested in place of cells.
     dosages: Sequence[FloatArray] | None = None
 
     @classmethod
@@ -43,20 +35,13 @@ class TupleSamples(NamedTuple):
 
 
 class NestedModels(NamedTuple):
-    """Columns of two models of a tuple, the interaction of its levels in the larger one alone.
+    """Columns of two models of a tuple, the interaction of its levels in the larger one alone."""
 
-    Attributes
-    ----------
-    columns : (n, n_columns) float64
-        Of the larger model; none is a sum of others.
-    n_smaller : int
-        The first ones are those of the smaller model.
-    rows : (n,) int64
-        Numbers of their samples.
-    """
-
+    #: (n, n_columns): of the larger model; none is a sum of others.
     columns: FloatArray
+    #: The first ones are those of the smaller model.
     n_smaller: int
+    #: (n,): numbers of their samples.
     rows: IntArray
 
     @property
@@ -70,13 +55,8 @@ def nested_models(outcome: Target, samples: TupleSamples, columns: FloatArray) -
     The smaller model has the effects of all proper subsets of the members, in each stratum its own; the larger one has
     an effect of every cell. Of numbers, samples in cells of few samples are left out, as in the search.
 
-    Parameters
-    ----------
-    outcome : ClassTarget or ScoreTarget
-        Of all samples.
-    samples : TupleSamples
-    columns : (n_known, n_columns) float64
-        Of these samples.
+    - `outcome`: of all samples.
+    - `columns` (n_known, n_columns): of these samples.
     """
     known, levels, stratum, dosages = samples
     if dosages is not None:
@@ -101,10 +81,7 @@ def covariate_products(model: FullModel, samples: TupleSamples, n_beside: int) -
     effects of all members but one, unless that one goes with covariates no more than it would by chance. Where samples
     are few, products of covariates that a left-out member goes with most come first.
 
-    Parameters
-    ----------
-    n_beside : int
-        Columns of the models beside those of `model` and the cells of the tuple.
+    `n_beside`: columns of the models beside those of `model` and the cells of the tuple.
     """
     known, levels, _, dosages = samples
     covariates = model.design.plain[known]

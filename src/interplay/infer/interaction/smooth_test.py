@@ -33,18 +33,13 @@ def smooth_test(
 ) -> tuple[tuple[float, int], tuple[float, int] | None]:
     """Test the interaction of levels beside smooth effects of the members that are cut numbers.
 
-    Parameters
-    ----------
-    splines : sequence of (n_known, n_columns) float64, or None
-        Of each member, as `spline_columns` makes them; None for members that were not cut.
-    outcome, samples
-        As in `nested_models`.
-    model : FullModel, optional
-        With covariates, an offset or times, of all samples: its columns are in both models.
-    more : (n_known, n_columns) float64, optional
-        Effects of other columns of the table, in both models as well.
-    robust_in : Design, optional
-        For numbers: take the test with robust variances where its p-value is larger; the design of all samples.
+    - `splines`, sequence of (n_known, n_columns): of each member, as `spline_columns` makes them; None for members that
+      were not cut.
+    - `outcome`, `samples`: as in `nested_models`.
+    - `model`: with covariates, an offset or times, of all samples: its columns are in both models.
+    - `more` (n_known, n_columns): effects of other columns of the table, in both models as well.
+    - `robust_in`: for numbers: take the test with robust variances where its p-value is larger; the design of all
+      samples.
 
     Returns
     -------
