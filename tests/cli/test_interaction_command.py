@@ -61,7 +61,7 @@ def test_the_command_can_be_recorded_and_repeated(command, data):
     assert content.startswith("# `interplay interactions --config pairs.toml` repeats this run")
     record = tomllib.loads(content)
     assert record["variables"] == ["g3", "g0"]
-    assert record["holdout"] == "0.3"
+    assert record["holdout"] == 0.3
     assert isinstance(record["seed"], int)  # it was drawn
     assert command("interactions", "--config", "pairs.toml", "--format", "csv").out == first.out
     # The command line goes before the file.
@@ -150,7 +150,7 @@ def test_the_command_makes_parts(command, data):
     ("options", "words"),
     [
         (["--p-adjust", "hommel"], "hommel"),
-        (["--holdout", "half"], "--holdout 'half' is neither a share"),
+        (["--holdout", "half"], "'half' is neither a share such as 0.3"),
         (["--variables", "@nothing.txt"], "nothing.txt"),
         (["--min-distance", "5"], "positions of the variables are not known"),
         (["-k", "1"], "dimensions must be a whole number of at least 2"),

@@ -32,7 +32,7 @@ from interplay.ask.cli.errors import (
     stopped_between_traits,
 )
 from interplay.ask.cli.help_groups import GroupedCommand
-from interplay.ask.cli.options import SELECT_OPTIONS, option, select_arguments
+from interplay.ask.cli.options import SELECT_OPTIONS, ShareOrNumber, option, select_arguments
 from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.ask.interaction.coding import CODING_CHOICES
 from interplay.data.codes.coder import MISSING_CHOICES
@@ -84,7 +84,7 @@ _OWN = (
            "positions are known, else the most correlated columns]"),
     option("--dense", metavar="FILE",
            help="With --tagging: a denser table of the same samples, such as imputed genotypes in a .bed file."),
-    option("--holdout", metavar="SHARE|N",
+    option("--holdout", type=ShareOrNumber(), metavar="SHARE|N",
            help="Keep this share, or number, of the samples out of the search, and test "
            "the found tuples in them."),
 )  # fmt: skip
@@ -140,7 +140,6 @@ def interactions(
     record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **as_typed}
     record |= {"pcs": pcs, "loco": loco}
     arguments["variables"], arguments["partners"] = _listed(values["variables"]), _listed(values["partners"])
-    arguments["holdout"] = _holdout(values["holdout"])
     if loco is not None and arguments["offset"] is not None:
         raise click.UsageError("--loco does not go with --offset: leave one of them out")
     if pcs is not None:
@@ -224,15 +223,3 @@ def _listed(given: tuple[str, ...]) -> list[str] | None:
         else:
             names.append(entry)
     return names or None
-
-
-def _holdout(given: str | None) -> float | int | None:
-    """Return a share if the text has a decimal point, else a number of samples."""
-    if given is None:
-        return None
-    try:
-        return float(given) if "." in given or "e" in given.lower() else int(given)
-    except ValueError:
-        raise click.UsageError(
-            f"--holdout {given!r} is neither a share, such as 0.3, nor a number of samples"
-        ) from None

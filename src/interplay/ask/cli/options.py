@@ -64,6 +64,14 @@ def option(*names: str, **attributes: Any) -> click.Option:
     return click.Option(names, show_default=attributes.get("default") is not None, **attributes)
 
 
+def numbers_of(name: str, text: str, kind: type = float) -> list[Any]:
+    """Return the numbers that the value of an option lists."""
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"{name} {text!r} must be numbers with commas between them, such as 0,1,2") from None
+
+
 #: Options whose values go to `select` under the same names.
 SELECT_OPTIONS = (
     option("-k", "--dimensions", type=DimensionsOrAuto(), default="auto",

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from interplay.ask.cli.errors import EXIT_CODES
+from interplay.ask.cli.options import numbers_of
 from interplay.ask.interaction.coding import CODING_CHOICES
 
 #: Columns of the bars of the curve.
@@ -74,13 +75,13 @@ def power(
         raise click.UsageError(
             "--samples and --power cannot be given together: without --samples, those needed are told"
         )
-    of_levels = _numbers("--levels", levels, int)
+    of_levels = numbers_of("--levels", levels, int)
     arguments["levels"] = of_levels[0] if len(of_levels) == 1 else of_levels
-    arguments["shares"] = None if shares is None else _numbers("--shares", shares, float)
+    arguments["shares"] = None if shares is None else numbers_of("--shares", shares, float)
     for name, text in (("maf", maf), ("r2_tag", r2_tag)):
-        several = [] if text is None else _numbers(f"--{name.replace('_', '-')}", text, float)
+        several = [] if text is None else numbers_of(f"--{name.replace('_', '-')}", text, float)
         arguments[name] = None if text is None else several[0] if len(several) == 1 else several
-    arguments["class_shares"] = _numbers("--class-shares", class_shares, float)
+    arguments["class_shares"] = numbers_of("--class-shares", class_shares, float)
     design = make_design(**arguments)
     if n_samples is None:
         found = int(power_of(n_samples=None, power=wanted, **arguments))
@@ -105,13 +106,6 @@ def power(
         Path(out).write_text("\n".join(lines) + "\n", encoding="utf-8")
     if plot is not None:
         _draw(at, powers, plot)
-
-
-def _numbers(name: str, text: str, kind: type) -> list[Any]:
-    try:
-        return [kind(part) for part in text.split(",")]
-    except ValueError:
-        raise click.UsageError(f"{name} {text!r} must be numbers with commas between them") from None
 
 
 def _draw(at: list[int], powers: list[float], path: str) -> None:

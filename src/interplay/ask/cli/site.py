@@ -8,7 +8,7 @@ import click
 
 from interplay.ask.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments
 from interplay.ask.cli.errors import EXIT_CODES, writing
-from interplay.ask.cli.options import SELECT_OPTIONS, option, select_arguments
+from interplay.ask.cli.options import SELECT_OPTIONS, numbers_of, option, select_arguments
 from interplay.ask.cli.outputs import OUTPUT_OPTIONS, QUIET_OPTION, Outputs, check_files
 
 #: The choices of `interplay.sites.plan`, which would import all of the search for a help text.
@@ -84,7 +84,7 @@ def plan_command(data: str, out: str, quiet: bool, **values: Any) -> None:
     how_to_read = take_data_arguments(values)
     check_files({"out": out}, [data, how_to_read["target_file"]], of_table="")
     arguments = select_arguments(values)
-    arguments["levels"] = None if values["levels"] is None else _numbers("--levels", values["levels"])
+    arguments["levels"] = None if values["levels"] is None else numbers_of("--levels", values["levels"])
     arguments["thresholds"] = dict(_thresholds(entry) for entry in values["thresholds"]) or None
     arguments["classes"] = list(values["classes"]) or None
     X, y = read_data(data, **how_to_read)
@@ -185,11 +185,4 @@ def _thresholds(entry: str) -> tuple[str, list[float]]:
     column, found, numbers = entry.rpartition("=")
     if not found or not column:
         raise click.UsageError(f"--thresholds {entry!r} must be COLUMN=N,N,…, such as age=40,60")
-    return column, _numbers("--thresholds", numbers)
-
-
-def _numbers(name: str, text: str) -> list[float]:
-    try:
-        return [float(number) for number in text.split(",")]
-    except ValueError:
-        raise click.UsageError(f"{name} {text!r} must be numbers with commas between them, such as 0,1,2") from None
+    return column, numbers_of("--thresholds", numbers)

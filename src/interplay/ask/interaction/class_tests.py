@@ -170,26 +170,17 @@ class ClassSurvivors(Survivors):
     Engines list by the gains of the members. What is left is counted again, and kept if Kirkwood's bound reaches the
     threshold of the fewest degrees of freedom that its counts allow: a function of the counts of one tuple, so that the
     list does not depend on engines, tiles or shards.
-
-    Attributes
-    ----------
-    thresholds : (max_df + 1,) float64
-        The G² that a tuple needs, by degrees of freedom.
-    min_gain : (max_df + 1,) float64
-        What engines ask of every member, see `Screen`.
-    max_listed : int
-        More tuples are refused.
-    tables : list of TupleTables
-        Of each discretisation: they keep the tables of the tuples that are kept.
-    n_samples : int
-        Tuples that never have enough of so many samples to be tested are not counted.
-    n_threads : int
     """
 
+    #: (max_df + 1,): the G² that a tuple needs, by degrees of freedom.
     thresholds: FloatArray
+    #: (max_df + 1,): what engines ask of every member, see `Screen`.
     min_gain: FloatArray
+    #: More tuples are refused.
     max_listed: int
+    #: Of each discretisation: they keep the tables of the tuples that are kept.
     tables: Sequence[TupleTables]
+    #: Tuples that never have enough of so many samples to be tested are not counted.
     n_samples: int
     n_threads: int = 1
 
@@ -239,14 +230,9 @@ def least_gains(thresholds: FloatArray, *, class_sizes: IntArray, n_cells: float
 def tests_of_tables(tables: Sequence[TupleTables], tuples: Sequence[IntArray], asked: Asked) -> TupleTests:
     """Test tuples by their tables, and return those that have p ≤ `max_p`, by p-value.
 
-    Parameters
-    ----------
-    tables : list of TupleTables
-        One for each discretisation.
-    tuples : list of (n, k) int64
-        The tuples to test in each discretisation; a tuple is tested in one of them, where χ² gives it the smallest
-        p-value, which is multiplied by their number.
-    asked : Asked
+    - `tables`: one for each discretisation.
+    - `tuples`, list of (n, k): the tuples to test in each discretisation; a tuple is tested in one of them, where χ²
+      gives it the smallest p-value, which is multiplied by their number.
     """
     n_discretizations = len(tables)
     chosen = tuples if n_discretizations == 1 or asked.of_each else _best_discretization(tables, tuples)

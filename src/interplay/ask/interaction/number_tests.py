@@ -214,26 +214,16 @@ class NumberRanker:
 
 @dataclass(frozen=True, eq=False)
 class NumberSurvivors(Survivors):
-    """Keeps the tuples of a screen with p ≤ `max_p`: their test itself, of the scores and not of their integers.
+    """Keeps the tuples of a screen with p ≤ `max_p`: their test itself, of the scores and not of their integers."""
 
-    Attributes
-    ----------
-    tables : list of NumberTables
-        Of each discretisation.
-    max_p : float
-    min_gain : (max_df + 1,) float64
-        What engines ask of every member, see `Screen`.
-    max_listed : int
-        More tuples are refused.
-    lost_share : float
-        What the integers of engines lack of the scores.
-    n_threads : int
-    """
-
+    #: Of each discretisation.
     tables: Sequence[NumberTables]
     max_p: float
+    #: (max_df + 1,): what engines ask of every member, see `Screen`.
     min_gain: FloatArray
+    #: More tuples are refused.
     max_listed: int
+    #: What the integers of engines lack of the scores.
     lost_share: float
     n_threads: int = 1
 
@@ -259,12 +249,7 @@ class NumberSurvivors(Survivors):
 class ProductSurvivors(Survivors):
     """Keeps the pairs of a screen whose products of dosages have p ≤ `max_p`, where levels are more than two.
 
-    Parameters
-    ----------
-    tested : NumberSurvivors
-        Tests pairs.
-    coded : CodedComparison
-    levels : LevelDosages
+    `tested`: tests pairs.
     """
 
     def __init__(self, tested: NumberSurvivors, coded: CodedComparison, levels: LevelDosages) -> None:
@@ -305,17 +290,10 @@ _MAX_KEPT_BYTES = 1 << 28
 class NumberTables:
     """The cells of tuples in one discretisation, and the outcome in them.
 
-    Parameters
-    ----------
-    coded : CodedComparison
-    d : int
-        The discretisation.
-    numbers : ScoredNumbers
-        Outcome of the samples, as `scored_numbers` makes it.
-    omit_missing : bool
-        Whether samples that lack a value of a member are left out of the tests of the tuple.
-    coding : str
-        "levels", or "dosage" for products of one degree of freedom.
+    - `d`: the discretisation.
+    - `numbers`: outcome of the samples, as `scored_numbers` makes it.
+    - `omit_missing`: whether samples that lack a value of a member are left out of the tests of the tuple.
+    - `coding`: "levels", or "dosage" for products of one degree of freedom.
     """
 
     def __init__(
