@@ -101,4 +101,11 @@ def test_filters_leave_out_what_plink_leaves_out(folder, command, monkeypatch):
 
 def test_what_plink_has_and_we_name_otherwise(command):
     assert "`interplay interactions` is the command" in command("run", "--bfile", "s", "--epistasis").error_line
+    assert "`--max-p 1e-4` lists all pairs" in command("interactions", "s.bed", "--epi1", "1e-4").error_line
+    assert "leave it out" in command("run", "s.bed", "--allow-no-sex").error_line
     assert "--pheno needs a value" in command("run", "--bfile", "s", "--pheno").error_line
+
+
+def test_a_prefix_alone(folder, command, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert "did you mean 'study.bed'?" in command("run", "study", "-k", 1).error_line

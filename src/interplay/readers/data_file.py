@@ -273,7 +273,8 @@ def _ending(path: str | os.PathLike[str]) -> str:
     file = Path(path)
     if _is_missing(file):
         near = difflib.get_close_matches(file.name, _names_beside(file), n=1, cutoff=0.75)
-        meant = f": did you mean {near[0]!r}?" if near else ""
+        of_prefix = [f"{file.name}{ending}" for ending in (".bed", ".pgen") if Path(f"{file}{ending}").exists()]
+        meant = f": did you mean {[*of_prefix, *near][0]!r}?" if of_prefix or near else ""
         raise FileNotFoundError(2, f"there is no such file{meant}", os.fspath(path))
     if file.is_dir():
         raise IsADirectoryError(21, "it is a folder: name a file", os.fspath(path))

@@ -50,6 +50,22 @@ _COMMANDS = {
     "--fast-epistasis": "interplay interactions",
 }
 
+#: What is an option here too, by another name and with another value.
+_OTHERWISE = {
+    "--epi1": "`--max-p 1e-4` lists all pairs up to a p-value, `--top 100` the first ones",
+    "--set": "`--variables @names.txt` searches the pairs of some variants with all others",
+    "--snp": "`--variables rs1` of `interplay interactions` searches its pairs",
+    "--within": "`--strata COLUMN` of `--covariate-file`",
+    "--family": "`--groups family`",
+    "--pca": "`--pcs 10` computes components and takes them as covariates",
+    "--adjust": "adjusted p-values are in every table, `--p-adjust` names another method",
+    "--mperm": "p-values are exact, and `--groups` permutes relatives together",
+    "--make-king-table": "`interplay.genetics.relatives(study)` in Python",
+    "--genome": "`interplay.genetics.relatives(study)` in Python",
+    "--allow-no-sex": "nothing depends on the sex of people: leave it out",
+    "--ci": "intervals of 95 % are in every table",
+}
+
 
 def in_our_words(args: list[str]) -> list[str]:
     """Return the arguments of a command with PLINK's options replaced by ours.
@@ -70,6 +86,8 @@ def in_our_words(args: list[str]) -> list[str]:
         name, equals, value = rest.pop(0).partition("=")
         if name in _COMMANDS:
             raise click.UsageError(f"{name} is of PLINK: `{_COMMANDS[name]}` is the command (see the page From PLINK)")
+        if name in _OTHERWISE:
+            raise click.UsageError(f"{name} is of PLINK: {_OTHERWISE[name]}")
         if name not in _DATA and name not in WORDS:
             found.append(name + equals + value)
             continue

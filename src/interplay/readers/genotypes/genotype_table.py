@@ -153,7 +153,9 @@ def genotype_table(
             raise no_phenotype(file.path, list(people.columns))
         samples = ~is_unknown(people.columns["phenotype"])
         if not samples.any():
-            raise ValueError("samples='phenotyped' leaves nobody: no phenotype of the file is known")
+            raise ValueError(
+                "samples='phenotyped' leaves nobody: no phenotype of the file is known, take another column or file"
+            )
     rows = chosen_numbers("samples", samples, people.ids, "'all', 'phenotyped'")
     kept = chosen_variants(
         file.variants,
