@@ -16,11 +16,18 @@ PAGE = Path(__file__).parents[2] / "docs" / "realistic_designs.md"
 LINES = (
     "skewed_covariates",
     "rare_columns",
+    "visits",
+    "batches",
+    "identifiers",
     "unequal_spread",
     "replication",
     "rare_pairs",
-    "proxies",
     "modified_effects",
+    "shadows",
+    "rows_in_time",
+    "intervals",
+    "recoding",
+    "proxies",
 )
 
 _HEAD = """# Realistic designs

@@ -42,7 +42,8 @@ def make(
     elif outcome == "10% cases":
         y = (rng.random(n) < np.where(effect > 0, 0.8, 0.1)).astype(int)
     else:
-        time, end = rng.exponential(1 / (0.2 * np.exp(2.2 * effect))), rng.exponential(1.0, n)
+        base = 0.2 if outcome.startswith("times, 15") else 1.5
+        time, end = rng.exponential(1 / (base * np.exp(2.2 * effect))), rng.exponential(1.0, n)
         return Table(X, (np.minimum(time, end), time <= end), frozenset(true), beside)
     return Table(X, y, frozenset(true), beside)
 
@@ -81,6 +82,7 @@ def plain_of(outcome: str) -> tuple[Test, str]:
 _PLAIN = {
     "10% cases": (_fisher, "Fisher's exact test"),
     "times, 15 % events": (_log_rank, "log-rank, permuted"),
+    "times, 60 % events": (_log_rank, "log-rank, permuted"),
 }
 
 #: Outcome, samples, share of carriers, columns, whether carriers follow a covariate.
@@ -93,6 +95,8 @@ _SETTINGS = [
     ("97% zeros", 1000, 0.01, 200, False),
     ("10% cases", 500, 0.015, 200, True),
     ("times, 15 % events", 500, 0.015, 200, True),
+    ("times, 60 % events", 300, 0.015, 200, False),
+    ("times, 15 % events", 200, 0.03, 100, False),
 ]
 
 LINE = Line(
