@@ -26,3 +26,9 @@ what is there is kept, so that a run that was stopped goes on.
 
 A new line is a module with a `LINE`, and its name in `LINES` of `page.py`.
 """
+
+import os
+
+# Each process uses one core, before NumPy is imported: 1,770 small regressions are slow in threads that wait.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
