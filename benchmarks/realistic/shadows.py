@@ -10,24 +10,35 @@ from scipy import stats
 
 from benchmarks.realistic.designs import Design, Line, Rng, Table, interacting, smallest
 
-#: The pair that interacts, on two chromosomes, and columns that differ between populations as its members do.
-_PAIR, _SHADOWS = (0, 30), (10, 11, 40, 41)
+#: Variants stand in blocks of linkage. The blocks of the pair that interacts, on two chromosomes, and blocks that
+#: differ between populations as these do.
+_SIZE, _BLOCKS, _PAIR, _SHADOWS = 5, 12, (0, 6), (2, 8)
+
+
+def _genotypes(rng: Rng, frequency: np.ndarray, size: int) -> np.ndarray:
+    """Return genotypes, (n, blocks × size), of the frequencies of blocks, (n, blocks); neighbours are linked."""
+    X = np.zeros((frequency.shape[0], frequency.shape[1], size), dtype=np.int64)
+    for _ in range(2):
+        block = rng.random(frequency.shape) < frequency
+        own = rng.random(X.shape) < frequency[:, :, np.newaxis]
+        X += np.where(rng.random(X.shape) < 0.95, block[:, :, np.newaxis], own)
+    return X.reshape(len(X), -1)
 
 
 def _make(rng: Rng, planted: bool, *, n: int, apart: float, effect: float, outcome: str) -> Table:
-    """Sixty variants of two chromosomes in two populations; the pair interacts in every table."""
+    """Sixty variants of two chromosomes in two populations; a pair interacts in every table."""
     population = rng.integers(0, 2, n)
-    shift = apart * rng.choice([-1, 1], 60) * rng.uniform(0.3, 1, 60)
+    shift = apart * rng.choice([-1, 1], _BLOCKS) * rng.uniform(0.3, 1, _BLOCKS)
     shift[[*_PAIR, *_SHADOWS]] = apart
-    frequency = np.clip(0.4 + np.array([[-0.5], [0.5]]) * shift, 0.05, 0.95)[population]
-    X = rng.binomial(2, frequency)
-    more = rng.binomial(
-        2, np.clip(0.4 + np.array([[-0.5], [0.5]]) * apart * rng.choice([-1, 1], 200), 0.05, 0.95)[population]
-    )
-    scaled = (more - more.mean(axis=0)) / more.std(axis=0)
+    sides = np.array([[-0.5], [0.5]])
+    X = _genotypes(rng, np.clip(0.4 + sides * shift, 0.05, 0.95)[population], _SIZE)
+    more = np.clip(0.4 + sides * apart * rng.choice([-1, 1], 200), 0.05, 0.95)[population]
+    others = _genotypes(rng, more, 1)
+    scaled = (others - others.mean(axis=0)) / others.std(axis=0)
     components = np.linalg.svd(scaled, full_matrices=False)[0][:, :2] * np.sqrt(n)
     centred = X - X.mean(axis=0)
-    mean = effect * centred[:, _PAIR[0]] * centred[:, _PAIR[1]] + 0.8 * population + 0.3 * centred[:, 20:26].sum(axis=1)
+    product = centred[:, _SIZE * _PAIR[0] + 2] * centred[:, _SIZE * _PAIR[1] + 2]
+    mean = effect * product + 0.8 * population + 0.3 * centred[:, 20:26].sum(axis=1)
     if outcome == "number":
         y = mean + rng.normal(size=n)
     else:
@@ -36,9 +47,10 @@ def _make(rng: Rng, planted: bool, *, n: int, apart: float, effect: float, outco
     return Table(X, y, true, {"covariates": {f"PC{i + 1}": components[:, i] for i in range(2)}})
 
 
-def _without_the_pair(found: set[tuple[int, ...]], table: Table) -> set[tuple[int, ...]]:
-    """In tables without planted pairs, the true pair does not count as false."""
-    return found if table.true else found - {_PAIR}
+def _of_blocks(found: set[tuple[int, ...]], table: Table) -> set[tuple[int, ...]]:
+    """The blocks of pairs. In tables without planted pairs, the true one does not count as false."""
+    blocks = {tuple(v // _SIZE for v in pair) for pair in found}
+    return blocks if table.true else blocks - {_PAIR}
 
 
 def _holds(table: Table, *, coding: str) -> set[tuple[int, ...]]:
@@ -49,13 +61,14 @@ def _holds(table: Table, *, coding: str) -> set[tuple[int, ...]]:
     found = interplay.interactions(table.X, table.y, **call)
     if not found.significant:
         return set()
-    tagged = found.tagging(table.X, table.y, covariates=table.given["covariates"])
+    positions = [("1" if v < 30 else "2", 1e5 * (v // _SIZE) * 30 + 1e3 * (v % _SIZE)) for v in range(table.X.shape[1])]
+    tagged = found.tagging(table.X, table.y, covariates=table.given["covariates"], positions=positions)
     rows = tagged[tagged["verdict"] == "holds"]["members"]
-    return _without_the_pair({tuple(int(name[1:]) for name in pair) for pair in rows}, table)
+    return _of_blocks({tuple(int(name[1:]) for name in pair) for pair in rows}, table)
 
 
 def _significant(table: Table, *, coding: str) -> set[tuple[int, ...]]:
-    return _without_the_pair(interacting(table, coding=coding), table)
+    return _of_blocks(interacting(table, coding=coding), table)
 
 
 def _products(table: Table) -> set[tuple[int, ...]]:
@@ -71,7 +84,7 @@ def _products(table: Table) -> set[tuple[int, ...]]:
         df = len(u) - basis.shape[1] - 1
         r = u @ v / np.sqrt((u @ u) * (v @ v))
         p[row] = 2 * stats.t.sf(abs(r) * np.sqrt(df / (1 - r * r)), df)
-    return _without_the_pair({pairs[row] for row in smallest(p)}, table)
+    return _of_blocks({pairs[row] for row in smallest(p)}, table)
 
 
 _SETTINGS = [
