@@ -105,6 +105,18 @@ def test_kinship_of_many_blocks_of_samples(monkeypatch):
     assert len(whole) >= 10
 
 
+def test_few_variants_say_little_of_relatives():
+    rng = np.random.default_rng(0)
+    found = relatives(rng.binomial(2, 0.3, (400, 300)))
+    assert 0.05 < found.error < 0.07
+    assert abs(found.pairs["kinship"].gt(0.05).sum() / (400 * 399 / 2) - 0.19) < 0.1
+    assert "are expected by chance, as a kinship of unrelated samples varies by 0.05" in found.summary()
+    assert "--groups" not in found.summary()
+    many = relatives(rng.binomial(2, 0.3, (300, 8000)), max_r2=1.0)
+    assert abs(many.error - 0.010) < 0.002
+    assert "No two of 300 samples" in many.summary()
+
+
 def test_level_zero_is_ridge_regression_of_the_other_folds():
     rng = np.random.default_rng(6)
     columns = scaled_columns(genotypes(rng, 120, 30).T) * np.sqrt(120)

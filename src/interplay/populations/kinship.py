@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, check_real
@@ -23,6 +24,15 @@ _RELATIONS = (
     (2**-3.5, "second degree"),
     (0.0, "more distant"),
 )
+
+#: The share of pairs by chance from which on a list says little of relatives, and how many standard errors to ask for.
+_MOST_BY_CHANCE, _TIMES_ERROR = 0.1, 5.0
+
+#: A kinship that tells only sibs and nearer relatives.
+_CLOSE = 0.2
+
+#: Samples that tell the standard error of a kinship, at most.
+_OF_ERROR = 500
 
 Codes = npt.NDArray[np.int8]
 
@@ -47,12 +57,15 @@ class Relatives:
     min_kinship : float
     n_variants : int
         Number of variants that the estimate is from.
+    error : float
+        Standard error of a kinship, by the two halves of these variants.
     """
 
     pairs: pd.DataFrame
     families: IntArray
     min_kinship: float
     n_variants: int
+    error: float
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -66,6 +79,16 @@ class Relatives:
         counts = self.pairs["relation"].value_counts(sort=False)
         of_each = ", ".join(f"{counts[name]} {name}" for _, name in _RELATIONS if name in counts)
         n_pairs, n_families, largest = len(self.pairs), int((sizes > 1).sum()), int(sizes.max())
+        n = len(self.families)
+        by_chance = n * (n - 1) / 2 * float(ndtr(-self.min_kinship / max(self.error, 1e-9)))
+        if by_chance > max(1.0, _MOST_BY_CHANCE * n_pairs):
+            enough = _TIMES_ERROR * self.error
+            return (
+                f"{n_pairs} pairs of {n} samples have a kinship above {self.min_kinship:g}, {about}. About "
+                f"{min(by_chance, n_pairs):.0f} are expected by chance, as a kinship of unrelated samples varies by "
+                f"{self.error:.2g}: take more variants, of all chromosomes"
+                + (f", or min_kinship={enough:.2g}." if enough < _CLOSE else ".")
+            )
         lines = [
             f"{n_pairs} pair{'s' * (n_pairs > 1)} of {len(self.families)} samples {'have' if n_pairs > 1 else 'has'} a "
             f"kinship above {self.min_kinship:g} ({of_each}), {about}.",
@@ -138,7 +161,8 @@ def relatives(table: Any, *, min_kinship: float = 0.05, max_r2: float = 0.2, max
     pairs = pd.DataFrame(
         {"sample_1": names[first], "sample_2": names[second], "kinship": kinship, "relation": relation}
     )
-    return Relatives(pairs, _families(known.n_samples, first, second), min_kinship, len(numbers))
+    families = _families(known.n_samples, first, second)
+    return Relatives(pairs, families, min_kinship, len(numbers), _standard_error(codes))
 
 
 def genotype_codes(table: Table, numbers: IntArray) -> Codes | None:
@@ -171,6 +195,20 @@ def related_pairs(codes: Codes, min_kinship: float) -> tuple[IntArray, IntArray,
             found.append((i + begin, j + other, kinship[i, j]))
     first, second, kinship = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return first, second, kinship.astype(np.float64)
+
+
+def _standard_error(codes: Codes) -> float:
+    """Return the standard error of a kinship: half the deviation between estimates by the two halves of the variants.
+
+    Structure is in both halves. Variants are in the order of the table, so that correlated neighbours are in one half.
+    """
+    some = codes[:, :: -(-codes.shape[1] // _OF_ERROR)]
+    whole = slice(0, some.shape[1])
+    has_missing = bool((some < 0).any())
+    middle = len(some) // 2
+    halves = [_kinship(part, whole, whole, has_missing=has_missing) for part in (some[:middle], some[middle:])]
+    above = np.triu_indices(some.shape[1], 1)
+    return float(np.std((halves[0] - halves[1])[above]) / 2) if len(above[0]) else 0.0
 
 
 def _kinship(codes: Codes, rows: slice, columns: slice, *, has_missing: bool) -> FloatArray:
