@@ -7,7 +7,9 @@
     gains/          the largest gain of each variable          `max_information_gain`
     tuples/         lists of tuples above a threshold          `interesting_tuples`
     planning/       how many samples does an interaction need? `power`
+    answer.py       a question and its arguments → its result: several outcomes, held-out samples, chromosomes
     parts.py        parts of shards, or their files → those of one search, each of them once
+    chromosome_offsets.py  predictions without one chromosome each → offsets without any set of chromosomes
     traits.py       an outcome of several columns → a search for each, with one survey
     variants.py     genotypes and an outcome → what a GWAS gives of each variant
     relabelings.py  a search + relabelings of samples → maxima of each relabeling

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.call import search_task as search_interactions
+from interplay.ask.answer import answer_task
+from interplay.ask.interaction.call import INTERACTION
 from interplay.ask.interaction.call import task_of as interaction_task
 from interplay.ask.interaction.find import SHARE_OF_SCREEN
 from interplay.ask.interaction.screen import PSEUDOCOUNT
 from interplay.ask.interaction.target_tests import target_tests
 from interplay.ask.relabelings import allowed_relabelings
-from interplay.ask.selection.call import SHARE_OF_SEARCH, search_task, task_of
+from interplay.ask.selection.call import SELECTION, SHARE_OF_SEARCH, task_of
 from interplay.ask.selection.runs import prepare_largest
 from interplay.base.arrays import BitPlanes, IntArray, MaxGains, TupleTiles
 from interplay.data.codes.coded import CodedComparison, CodedStudy, code_comparison
@@ -135,7 +136,7 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
         n_searches *= 1 + allowed_relabelings(task.comparisons[0]).n_used(task.settings.n_permutations)
 
     def call(kept: IntArray | None, told: Callable[[float], None]) -> None:
-        search_task(whole if kept is None else whole.of_variables(kept), how | {"progress": told})
+        answer_task(SELECTION, whole if kept is None else whole.of_variables(kept), how | {"progress": told})
 
     # Of several dimensions, the largest tuples are sampled: they are most of the work.
     work = _sampled_work(
@@ -220,7 +221,7 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
         return work
 
     def call(kept: IntArray | None, told: Callable[[float], None]) -> None:
-        search_interactions(whole if kept is None else whole.of_variables(kept), how | {"progress": told})
+        answer_task(INTERACTION, whole if kept is None else whole.of_variables(kept), how | {"progress": told})
 
     # The p-value up to which tuples are listed stays that of the whole: as many in proportion to all tuples are tested.
     seconds = whole_seconds(

@@ -25,7 +25,6 @@ The path of every question: call → study → plan → search (into a sink) →
     tuple_samples.py        a tuple         → levels of its members, sample by sample
     beside_smooth.py        significant tuples of cut numbers tested again beside smooth effects of the numbers
     beside_columns.py       significant tuples tested again beside correlated columns that have effects
-    chromosome_offsets.py   predictions without one chromosome each → offsets without any set of chromosomes
     in_model.py             tuples          → their tests with covariates, an offset or times, by the full model
     merge.py                parts of all shards → one result     `merge_interactions`
 

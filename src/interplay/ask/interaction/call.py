@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from interplay.ask.answer import How, Question, answer
 from interplay.ask.interaction.find import find_interactions
 from interplay.ask.interaction.in_groups import find_in_groups
 from interplay.ask.interaction.merge import find_by_chromosome
 from interplay.ask.interaction.task import InteractionTask, check_interactions
-from interplay.ask.traits import several_traits
 from interplay.base.arguments import ARGUMENTS, checked, described_by
-from interplay.base.progress import Progress, check_progress
+from interplay.base.progress import Progress
 from interplay.data.codes.coded import SharedCodes
 from interplay.data.codes.coder import Discrete
-from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
+from interplay.search.checkpoint import AsCheckpoint
 from interplay.search.engines.choice import AsEngine, check_engine
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.replication import replicate_in
@@ -216,29 +216,24 @@ def interactions(
     [('x4', 'x7')]
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
-    if (several := several_traits(arguments)) is not None:
-        traits: Interactions = several.searched(task_of, search_task, arguments)  # typed as what one outcome gives
-        return traits
-    kept = as_checkpoint(checkpoint)
-    if random_state is None and kept is not None:
-        arguments["random_state"] = kept.seed
-    return search_task(task_of(**arguments), arguments | {"checkpoint": kept})
+    return answer(INTERACTION, arguments)
 
 
-def search_task(task: InteractionTask, arguments: Mapping[str, Any], shared: SharedCodes | None = None) -> Interactions:
-    """Search for one outcome; `arguments` say how, and codes may be shared with searches for others."""
-    progress, kept = arguments["progress"], arguments["checkpoint"]
-    check_progress(progress)
-    # An engine that is not there is refused before a file is written.
-    choice = check_engine(arguments["engine"], n_jobs=arguments["n_jobs"], kind="screen")
+def _search(task: InteractionTask, how: How, shared: SharedCodes | None) -> Interactions:
+    """Search in the samples of a task; an engine that is not there is refused before a file is written."""
+    choice = check_engine(how["engine"], n_jobs=how["n_jobs"], kind="screen")
     if task.study.groups is not None:
-        return find_in_groups(task, choice, progress=progress)
-    if task.offsets is not None:
-        return find_by_chromosome(task, choice, progress=progress)
-    searched, held_out = task.parts()
-    found = find_interactions(searched, choice, checkpoint=kept, progress=progress, shared=shared)
-    return found if held_out is None else replicate_in(found, held_out)
+        return find_in_groups(task, choice, progress=how["progress"])
+    return find_interactions(task, choice, checkpoint=how["checkpoint"], progress=how["progress"], shared=shared)
+
+
+def _by_chromosome(task: InteractionTask, how: How) -> Interactions:
+    choice = check_engine(how["engine"], n_jobs=how["n_jobs"], kind="screen")
+    return find_by_chromosome(task, choice, progress=how["progress"])
 
 
 #: Checks arguments of `interactions`; an argument that is not given has the default of `interactions`.
 task_of = partial(checked, interactions, check_interactions)
+
+#: Which tuples act together?
+INTERACTION = Question(task_of, _search, _by_chromosome, replicate_in)

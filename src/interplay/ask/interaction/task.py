@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from interplay.ask.interaction.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
+from interplay.ask.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
 from interplay.ask.interaction.coding import check_coding
 from interplay.ask.interaction.family import TupleFamily, make_family
 from interplay.ask.interaction.prospects import PValueCaps, check_listed_method

@@ -53,6 +53,8 @@ class _Part:
 def select_by_chromosome(task: SelectionTask, how: Mapping[str, Any]) -> Selection:
     """Search the variables of each chromosome beside its offset; adjust and list them together."""
     started = time.perf_counter()
+    if how["checkpoint"] is not None:
+        raise ValueError("checkpoint does not go with an offset for each chromosome: leave it out, searches are short")
     parts = _searched(task, how)
     settings, names = parts[0].data.task.settings, list(task.study.table.names)
     log_p = np.zeros(len(names))
@@ -100,7 +102,7 @@ def _searched(task: SelectionTask, how: Mapping[str, Any]) -> list[_Part]:
         study = task.study.with_offset(offsets.without((chromosome,)))
         here = replace(task, study=study, comparisons=study.comparisons(task.settings.multiclass), offsets=None)
         told = part(how["progress"], number / len(present), 1 / len(present))
-        data = search_selection(here.of_variables(variables), **{**how, "progress": told}, checkpoint=None)
+        data = search_selection(here.of_variables(variables), **{**how, "progress": told})
         last_word = last_word_of(data)
         assert last_word is not None  # an offset has a full model
         runs = [fitted_run(run, data.task.settings) for run in data.runs]

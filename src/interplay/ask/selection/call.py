@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from interplay.ask.answer import How, Question, answer, answer_task
 from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
 from interplay.ask.selection.best_curve import make_best_curve
 from interplay.ask.selection.by_chromosome import select_by_chromosome
@@ -20,12 +21,11 @@ from interplay.ask.selection.runs import search_selection
 from interplay.ask.selection.significance import selection_from
 from interplay.ask.selection.stability import check_halves, search_halves
 from interplay.ask.selection.task import SelectionTask, check_selection
-from interplay.ask.traits import several_traits
 from interplay.base.arguments import checked, described_by
-from interplay.base.progress import Progress, check_progress, part
+from interplay.base.progress import Progress, part
 from interplay.data.codes.coded import SharedCodes
 from interplay.data.codes.coder import Discrete
-from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, handing_over
+from interplay.search.checkpoint import AsCheckpoint, handing_over
 from interplay.search.engines.choice import AsEngine
 from interplay.show.results.selection import Selection
 
@@ -113,33 +113,18 @@ def select(
     ['in pairs', ('x11',)]
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.arguments
-    if (several := several_traits(arguments)) is not None:
-        traits: Selection = several.searched(task_of, search_task, arguments)  # typed as what one outcome gives
-        return traits
-    kept = as_checkpoint(checkpoint)
-    if random_state is None and kept is not None:
-        arguments["random_state"] = kept.seed
-    return search_task(task_of(**arguments), arguments | {"checkpoint": kept})
+    return answer(SELECTION, arguments)
 
 
-def search_task(whole: SelectionTask, arguments: Mapping[str, Any], shared: SharedCodes | None = None) -> Selection:
-    """Search for one outcome; `arguments` say how, and codes may be shared with searches for others."""
+def _search(task: SelectionTask, how: How, shared: SharedCodes | None) -> Selection:
+    """Search in the samples of a task, and in halves of these where that is asked for."""
     started = time.perf_counter()
-    kept = arguments["checkpoint"]
-    how = {name: arguments[name] for name in ("engine", "n_jobs", "progress")}
-    if whole.offsets is not None:
-        if kept is not None:
-            raise ValueError(
-                "checkpoint does not go with an offset for each chromosome: leave it out, searches are short"
-            )
-        check_progress(how["progress"])
-        return select_by_chromosome(whole, how)
-    task, held_out = whole.parts()
+    kept = how["checkpoint"]
+    plain = {name: how[name] for name in ("engine", "n_jobs", "progress")}
     if task.n_subsamples:
         check_halves(task)
-    check_progress(how["progress"])
     of_search = {"progress": part(how["progress"], 0.0, SHARE_OF_SEARCH)}
-    found = search_selection(task, **how | of_search, checkpoint=kept, shared=shared)
+    found = search_selection(task, **plain | of_search, checkpoint=kept, shared=shared)
     with handing_over(lambda: found.runs[-1].gains, checkpoint=kept):
         result = selection_from(
             found.runs,
@@ -152,14 +137,16 @@ def search_task(whole: SelectionTask, arguments: Mapping[str, Any], shared: Shar
         )
     if task.n_subsamples:
         with handing_over(lambda: result, checkpoint=kept):
-            of_halves = search_halves(found.task, **how)
+            of_halves = search_halves(found.task, **plain)
         result = replace(result, stability=of_halves, settings=result.settings | {"stability": task.n_subsamples})
-    result = replace(result, again=partial(make_best_curve, task, **how))
-    return result if held_out is None else with_holdout(result, held_out)
+    return replace(result, again=partial(make_best_curve, task, **plain))
 
 
 #: Checks arguments of `select`; an argument that is not given has the default of `select`.
 task_of = partial(checked, select, check_selection)
+
+#: Which variables carry information?
+SELECTION = Question(task_of, _search, select_by_chromosome, with_holdout)
 
 
 #: Results of the last searches by `select_once`, the latest last, and how many variables they may have in all.
@@ -185,7 +172,7 @@ def select_once(
     how = {"engine": engine, "n_jobs": n_jobs, "progress": progress, "checkpoint": None}
 
     def made() -> Selection:
-        result = search_task(task, how)
+        result = answer_task(SELECTION, task, how)
         return replace(result, curve=result.best_curve if with_curve else None, again=None)
 
     if random_state is not None and not isinstance(random_state, int | np.integer):  # a generator moves on

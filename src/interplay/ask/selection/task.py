@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
+from interplay.ask.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
 from interplay.ask.relabelings import about_relabelings, allowed_relabelings
 from interplay.ask.selection.holdout import split_study
 from interplay.ask.selection.settings import SelectionSettings, check_selection_settings
