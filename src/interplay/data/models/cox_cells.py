@@ -60,9 +60,10 @@ def fit_cells(sets: RiskSets, cells: IntArray, smaller: FloatArray) -> CellFits:
 def _fit_some(sets: RiskSets, cells: IntArray, smaller: FloatArray) -> CellFits:
     n_cells = len(smaller)
     tables = np.arange(len(cells))
-    of_cells = (cells[:, np.newaxis] == np.arange(n_cells)[:, np.newaxis]).astype(np.float64)
+    of_cells = cells[:, np.newaxis] == np.arange(n_cells)[:, np.newaxis]
     at_risk = sets.at_events(of_cells)
-    events = of_cells[..., sets.samples].sum(axis=-1)
+    of_events = np.take(of_cells, sets.samples, axis=-1)
+    events = of_events.sum(axis=-1)
     larger = np.eye(n_cells)[:, 1:]
     b, lowest, _, has_less = _newton(events, at_risk, smaller, np.zeros((len(cells), smaller.shape[1])))
     start = b @ smaller.T
@@ -76,10 +77,10 @@ def _fit_some(sets: RiskSets, cells: IntArray, smaller: FloatArray) -> CellFits:
     total = np.matmul(hazard[:, np.newaxis], at_risk)[:, 0]
     means = hazard[..., np.newaxis] * at_risk / total[:, np.newaxis]
     own = hazard[tables[:, np.newaxis], cells]
-    residuals = own[:, np.newaxis] * (
-        sets.over_events(means / total[:, np.newaxis]) - of_cells * sets.over_events(1.0 / total)[:, np.newaxis]
-    )
-    residuals[..., sets.samples] += of_cells[..., sets.samples] - sets.means_of_ties(means)
+    residuals = sets.over_events(means / total[:, np.newaxis])
+    residuals -= of_cells * sets.over_events(1.0 / total)[:, np.newaxis]
+    residuals *= own[:, np.newaxis]
+    residuals[..., sets.samples] = np.take(residuals, sets.samples, axis=-1) + (of_events - sets.means_of_ties(means))
     robust = covariance @ np.matmul(residuals, residuals.mT) @ covariance
     chi2 = np.where(is_known, np.maximum(2 * (highest - lowest), 0.0), np.nan)
     return CellFits(is_known, chi2, log_hazard, covariance, robust)

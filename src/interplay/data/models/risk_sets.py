@@ -80,7 +80,8 @@ class RiskSets:
         self.first_of_tie: IntArray = np.flatnonzero(is_first)
         self._tie: IntArray = np.cumsum(is_first) - 1
         size = np.diff(np.append(self.first_of_tie, len(at)))
-        self._has_ties = ties == "efron" and bool((size > 1).any())
+        self._any_tied = bool((size > 1).any())
+        self._has_ties = ties == "efron" and self._any_tied
         self._taken_out: FloatArray = (np.arange(len(at)) - self.first_of_tie[self._tie]) / size[self._tie]
 
         # Samples from this place on in the order of their times, up to the last of the stratum, are at risk.
@@ -112,13 +113,18 @@ class RiskSets:
         """1 for a sample that was at risk at any event, else 0: with cells, the samples of a cell, (n_samples,)."""
         return self.ever_at_risk.astype(np.float64)
 
-    def at_events(self, values: FloatArray) -> FloatArray:
-        """Return sums over the samples at risk at each event: (…, n_samples) → (…, n_events)."""
-        found = self._samples_from(values[..., self._order])[..., self._from]
+    def at_events(self, values: FloatArray | BoolArray) -> FloatArray:
+        """Return sums over the samples at risk at each event: (…, n_samples) → (…, n_events).
+
+        Of booleans they are numbers of samples: cumulative sums of whole numbers take a fifth of the time.
+        """
+        # `take` keeps the rows of many tables one after the other, which all that follows is faster with.
+        sums = self._samples_from(np.take(values, self._order, axis=-1))
+        found = np.take(sums, self._from, axis=-1).astype(np.float64, copy=False)
         if self._entry_order is not None:
             found -= self._samples_from(values[..., self._entry_order])[..., self._not_entered]
         if self._has_ties:
-            found -= self._taken_out * self._of_ties(values[..., self.samples])
+            found -= self._taken_out * self._of_ties(values[..., self.samples].astype(np.float64))
         return np.asarray(found)
 
     def hazards_at_risk(self, hazard: FloatArray) -> FloatArray:
@@ -133,7 +139,7 @@ class RiskSets:
     def over_events(self, values: FloatArray) -> FloatArray:
         """Return sums over the events at which each sample was at risk: (…, n_events) → (…, n_samples)."""
         sums = self._events_before(values)
-        found = sums[..., self._events_to]
+        found = np.take(sums, self._events_to, axis=-1)
         if self._entry_order is not None:
             found -= sums[..., self._events_from]
         if self._has_ties:
@@ -142,6 +148,8 @@ class RiskSets:
 
     def means_of_ties(self, values: FloatArray) -> FloatArray:
         """Return the mean over all events at the time of each event: (…, n_events) → (…, n_events)."""
+        if not self._any_tied:
+            return values
         size = np.diff(np.append(self.first_of_tie, self.n_events))
         return np.asarray(self._of_ties(values) / size[self._tie])
 
@@ -183,9 +191,9 @@ class _SumsInStrata:
             sum_at = begin + rows[:, np.newaxis] + (size - 1 - step if from_end else step + 1)
             self._parts.append((np.where(is_in, place, 0), sum_at[is_in], is_in))
 
-    def __call__(self, values: FloatArray) -> FloatArray:
-        """Return the sums of values: (…, n) → (…, n + n_strata)."""
-        sums = np.zeros((*values.shape[:-1], self._n_sums))
+    def __call__(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the sums of values: (…, n) → (…, n + n_strata); whole numbers of booleans."""
+        sums = np.zeros((*values.shape[:-1], self._n_sums), dtype=np.int32 if values.dtype == np.bool_ else np.float64)
         if not self._parts and self._from_end:
             np.cumsum(values[..., ::-1], axis=-1, out=sums[..., -2::-1])
         elif not self._parts:
@@ -228,7 +236,7 @@ class CellRiskSets:
     n_strata = 1
 
     def __init__(self, sets: RiskSets, cell: IntArray, n_cells: int) -> None:
-        self._at_risk: FloatArray = sets.at_events((cell == np.arange(n_cells)[:, np.newaxis]).astype(np.float64))
+        self._at_risk: FloatArray = sets.at_events(cell == np.arange(n_cells)[:, np.newaxis])
         self.samples: IntArray = cell[sets.samples]
         self.event: FloatArray = np.bincount(self.samples, minlength=n_cells).astype(np.float64)
         self.n_ever_at_risk: FloatArray = np.asarray(

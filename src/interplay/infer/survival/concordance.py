@@ -75,8 +75,13 @@ def _pairs_of_each(
     at = np.flatnonzero(event)
     found = np.zeros((3, n), dtype=np.int64)
 
+    # Where no risks are equal, pairs that are not concordant are discordant.
+    all_differ = int(rank.max(initial=-1)) + 1 == n
+
     def add(later: IntArray, sign: int) -> None:
         for row, ranks in enumerate((rank, -rank, None)):
+            if row == 1 and all_differ:
+                continue
             of_events, of_later = _after_and_below(stop[at], later, at, ranks)
             found[row, at] += sign * of_events
             found[row] += sign * of_later
@@ -84,6 +89,8 @@ def _pairs_of_each(
     add(stop, 1)
     if entry is not None:  # a sample that enters at the time of the event, or after it, is not at risk
         add(2 * moments[n:] + 1, -1)
+    if all_differ:
+        found[1] = found[2] - found[0]
     return found
 
 
