@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import interplay
+from interplay.ask.interaction import in_model
 from interplay.ask.interaction.screen import ScreenedTuples
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.search.engines.base import SearchInterrupted
@@ -44,3 +45,28 @@ def test_products_that_are_interrupted_are_not_done(monkeypatch):
     monkeypatch.setattr("interplay.ask.interaction.products.Products.tested", stop)
     with pytest.raises(SearchInterrupted, match=r"interrupted after 0\.0% of the search"):
         interplay.interactions(rng.normal(size=(100, 5)), rng.normal(size=100), coding="product")
+
+
+def test_models_that_are_fitted_are_handed_over(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 10))
+    score = 2 * ((X[:, 1] > 0) ^ (X[:, 4] > 0))
+    y = (rng.exponential(np.exp(-score)), rng.random(300) < 0.8)
+    whole = interplay.interactions(X, y, max_p=1.0)
+    monkeypatch.setattr("interplay.ask.interaction.in_model._AT_ONCE", 300 * 4 * 5)  # five pairs at once
+    monkeypatch.setattr("interplay.base.progress._SECONDS_BETWEEN_UPDATES", 0.0)
+    calls, models = [], in_model.models_of_cells
+
+    def stopped(*args):
+        calls.append(1)
+        return stop() if len(calls) > 3 else models(*args)
+
+    monkeypatch.setattr(in_model, "models_of_cells", stopped)
+    with pytest.raises(SearchInterrupted) as caught:
+        interplay.interactions(X, y, max_p=1.0)
+    finished = caught.value.partial
+    assert len(finished) == 15
+    row_of = {tuple(members): row for row, members in enumerate(whole.tested.tuples.tolist())}
+    rows = [row_of[tuple(members)] for members in finished.tuples.tolist()]
+    np.testing.assert_allclose(finished.log_p, whole.tested.log_p[rows], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(finished.p_adjusted, whole.tested.p_adjusted[rows], rtol=1e-6)

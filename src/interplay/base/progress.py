@@ -124,6 +124,23 @@ def show_progress(
         yield _lines(n_tuples, what, unit)
 
 
+class Unfinished(KeyboardInterrupt):
+    """Ctrl-C during work of many parts; `done` is the result of those that were finished."""
+
+    def __init__(self, done: Any) -> None:
+        super().__init__()
+        self.done = done
+
+
+@contextmanager
+def unfinished(finish: Callable[[Any], Any]) -> Iterator[None]:
+    """Within, what Ctrl-C leaves of the work is finished by this function."""
+    try:
+        yield
+    except Unfinished as stopped:
+        raise Unfinished(finish(stopped.done)) from None
+
+
 def map_shown(
     work: Callable[[_Item], _Result],
     items: Sequence[_Item],
@@ -132,6 +149,7 @@ def map_shown(
     progress: Progress,
     what: str,
     sizes: Sequence[int] | None = None,
+    into: list[_Result] | None = None,
 ) -> list[_Result]:
     """Apply `work` to each item, as `map_in_threads`; announce what takes long before it goes on, and show it.
 
@@ -140,6 +158,7 @@ def map_shown(
     - `progress`: as in `show_progress`.
     - `what`: what is done, as in "tests of".
     - `sizes`: tuples of each item; one if not given.
+    - `into`: an empty list, which is returned: on Ctrl-C it has the results of the first items.
 
     Examples
     --------
@@ -152,7 +171,8 @@ def map_shown(
     n_tuples = sum(sizes)
     n_first = max(n_threads, len(items) // _FIRST_SHARE)
     began = time.perf_counter()
-    found = map_in_threads(work, items[:n_first], n_threads)
+    found = [] if into is None else into
+    found += map_in_threads(work, items[:n_first], n_threads)
     done = sum(sizes[:n_first])
     seconds = (time.perf_counter() - began) * n_tuples / max(done, 1)
     words = f"{what} {n_tuples:,} tuples: about {_duration(seconds)}"

@@ -16,6 +16,7 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_path, check_real, warn
+from interplay.base.progress import Unfinished
 from interplay.data.codes.planes import MappedWords
 from interplay.files.archive import DamagedFile, FileFormat, read_undamaged, write_archive
 from interplay.files.types import Check
@@ -301,15 +302,16 @@ def handing_over(
 ) -> Iterator[None]:
     """Within, Ctrl-C hands over the finished part of a call whose search is done, or `done` to this share.
 
-    The checkpoint has the search already.
+    That is what `Unfinished` has, or else what `finished` returns. The checkpoint has the search already.
     """
     try:
         yield
     except SearchInterrupted:
         raise
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         kept_in = None if checkpoint is None else os.fspath(checkpoint.path)
-        raise SearchInterrupted(finished(), done, kept_in) from None
+        partial = stopped.done if isinstance(stopped, Unfinished) else finished()
+        raise SearchInterrupted(partial, done, kept_in) from None
 
 
 def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
-from interplay.base.progress import Progress, map_shown
+from interplay.base.progress import Progress, Unfinished, map_shown
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.models.linear import spline_columns
@@ -40,7 +40,10 @@ def beside_smooth(
     n_threads: int = 1,
     progress: Progress = False,
 ) -> TupleTests:
-    """Fill in the p-values beside smooth effects of some rows; members are numbered as in `coded`."""
+    """Fill in the p-values beside smooth effects of some rows; members are numbered as in `coded`.
+
+    On Ctrl-C, `Unfinished` has the tuples without the rows that were not tested yet.
+    """
     is_cut = ~coded.coder.is_discrete
     rows = rows[is_cut[tested.tuples[rows]].any(axis=1)]
     if not len(rows):
@@ -56,11 +59,23 @@ def beside_smooth(
         of_members = [splines.of(v)[samples.known] if is_cut[v] else None for v in members.tolist()]
         return smooth_test(outcome, samples, of_members, model=coded.comparison.model)
 
-    found = map_shown(test, range(len(rows)), n_threads, progress=progress, what="tests beside smooth effects of")
-    p = p_values(again, np.array([one[0][0] for one in found]), np.array([one[0][1] for one in found]))
-    log_p = tested.smooth_log_p.copy()
-    log_p[rows] = smooth_log_p(p, [other for _, other in found], level)
-    return replace(tested, smooth_log_p=log_p)
+    found: list[tuple[tuple[float, int], tuple[float, int] | None]] = []
+
+    def finished() -> TupleTests:
+        done = rows[: len(found)]
+        some = again.chosen(np.arange(len(done)))
+        p = p_values(some, np.array([one[0][0] for one in found]), np.array([one[0][1] for one in found]))
+        log_p = tested.smooth_log_p.copy()
+        log_p[done] = smooth_log_p(p, [other for _, other in found], level)
+        return replace(tested, smooth_log_p=log_p)
+
+    what = "tests beside smooth effects of"
+    try:
+        map_shown(test, range(len(rows)), n_threads, progress=progress, what=what, into=found)
+    except KeyboardInterrupt:
+        left_out = np.isin(np.arange(len(tested)), rows[len(found) :])
+        raise Unfinished(finished().chosen(np.flatnonzero(~left_out))) from None
+    return finished()
 
 
 class Splines:

@@ -22,7 +22,7 @@ from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tuple_samples import tuple_samples
 from interplay.ask.variants import make_variants
 from interplay.base.arrays import BoolArray, FloatArray
-from interplay.base.progress import Progress
+from interplay.base.progress import Progress, unfinished
 from interplay.data.codes.coded import CodedComparison, SharedCodes, code_comparison
 from interplay.data.codes.cuts import outcome_cuts, variable_cuts
 from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
@@ -98,17 +98,24 @@ class CodedTask:
         Products are tested beside splines of their members alone.
         """
         task, level = self.task, self.task.caps.level
-        again = beside_smooth(
-            self.shown,
-            wanted,
-            np.flatnonzero(may_be(wanted) & ~wanted.are_products),
-            p_values,
-            level=level,
-            omit_missing=task.omits_missing,
-            coding=task.level_coding,
-            n_threads=self.n_threads,
-            progress=progress,
-        ).smooth_judged(adjust, level)
+
+        def judged(tested: TupleTests) -> TupleTests:
+            return tested.smooth_judged(adjust, level)
+
+        with unfinished(judged):
+            again = judged(
+                beside_smooth(
+                    self.shown,
+                    wanted,
+                    np.flatnonzero(may_be(wanted) & ~wanted.are_products),
+                    p_values,
+                    level=level,
+                    omit_missing=task.omits_missing,
+                    coding=task.level_coding,
+                    n_threads=self.n_threads,
+                    progress=progress,
+                )
+            )
         rows = np.flatnonzero(may_be(again) & ~again.are_products)
         again = beside_columns(task, self.shown, again, rows, p_values, n_threads=self.n_threads)
         return again.beside_judged(adjust, level)

@@ -20,7 +20,7 @@ from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.interaction.tests import best_discretizations
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
-from interplay.base.progress import Progress, part
+from interplay.base.progress import Progress, part, unfinished
 from interplay.data.codes.coded import SharedCodes
 from interplay.data.codes.survey import warn_of_empty
 from interplay.infer.interaction.tested_in_model import with_other_scale
@@ -171,7 +171,12 @@ def find_once(
 
 def _in_model(made: CodedTask, found: TupleTests, max_p: float, progress: Progress) -> TupleTests:
     """Test tuples by the full model, and keep those with p ≤ `max_p`, each in its best discretisation, by p-value."""
-    return best_discretizations(made.in_model(found, max_p, progress)).by_p_value()
+
+    def best(tested: TupleTests) -> TupleTests:
+        return best_discretizations(tested).by_p_value()
+
+    with unfinished(best):
+        return best(made.in_model(found, max_p, progress))
 
 
 def _with_products(task: InteractionTask, levels: TupleTests, products: Products, cap: float) -> TupleTests:

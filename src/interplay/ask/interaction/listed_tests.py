@@ -10,7 +10,7 @@ import numpy as np
 from interplay.ask.interaction.prospects import PValueCaps
 from interplay.ask.interaction.tests import Asked
 from interplay.base.arrays import IntArray
-from interplay.base.progress import Progress, part, show_progress
+from interplay.base.progress import Progress, part, show_progress, unfinished
 from interplay.infer.interaction.tuple_tests import METHODS, TupleTests, adjust_listed
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
@@ -74,7 +74,8 @@ class TestsOfScreen:
         if self._by_model is not None:
             listed = self._test(self._tuples, 1.0, 0.0, part(progress, 0.0, _SHARE_OF_RESIDUALS))
             told = part(progress, _SHARE_OF_RESIDUALS, 1 - _SHARE_OF_RESIDUALS)
-            return self._adjust(self._by_model(listed, cap, told))
+            with unfinished(self._adjust):
+                return self._adjust(self._by_model(listed, cap, told))
         bootstrap_below = max(_BOOTSTRAP_BELOW, caps.significant_up_to(), cap if caps.is_default else 0.0)
         found = self._adjust(self._test(self._tuples, cap, bootstrap_below, progress))
         # Where very many are significant, so are p-values that were not thought of.

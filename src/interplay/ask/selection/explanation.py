@@ -18,16 +18,18 @@ from interplay.ask.selection.cautions import find_cautions, warn_of_cautions
 from interplay.ask.selection.runs import SearchedSelection
 from interplay.ask.selection.selected_tuples import adjusted_tests, make_selected_tests
 from interplay.ask.selection.short_list import make_short_list
+from interplay.ask.selection.task import SelectionTask
 from interplay.ask.selection.variable_effects import variable_effects
 from interplay.ask.variants import make_variants
 from interplay.base.arrays import FloatArray, IntArray, in_unit
-from interplay.base.progress import Progress, part
+from interplay.base.progress import Progress, Unfinished, part, unfinished
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts, outcome_cuts, variable_cuts
 from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.times import Survival
 from interplay.data.study.table import Table
+from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.linkage import make_linkage
 from interplay.infer.survival.survival_curves import SurvivalCurves, tuple_curves
 from interplay.show.results.run import Run, are_compared_by_rank
@@ -39,11 +41,50 @@ _MAX_CORRELATED = 3000
 
 
 def explained(found: Selection, data: SearchedSelection, progress: Progress = False) -> Selection:
-    """Add correlations, explaining tuples, tests and counts of these, curves, cautions, effects, short list, order."""
+    """Add correlations, explaining tuples, tests and counts of these, curves, cautions, effects, short list, order.
+
+    On Ctrl-C, `Unfinished` has what is finished of that.
+    """
     task = data.task
     runs: list[Run] = []
     counted: list[TupleCounts] = []
     curves: list[SurvivalCurves] = []
+    try:
+        for run, cells, of_cells in _explained_runs(found, data, progress):
+            runs.append(run)
+            counted += cells
+            curves += of_cells
+    except KeyboardInterrupt as stopped:
+        runs += [stopped.done] if isinstance(stopped, Unfinished) else []
+        raise Unfinished(_with_tests(found, runs, task)) from None
+    found = replace(_with_tests(found, runs, task), tuple_counts=tuple(counted), survival_curves=tuple(curves))
+    try:
+        cautions = find_cautions(
+            task.study,
+            [comparison.shown for comparison in task.comparisons_of(len(found.runs))],
+            best_run=found.best_run,
+            ranked=found.ranked,
+            counted=counted,
+            settings=task.settings,
+        )
+        warn_of_cautions(cautions)
+        found = replace(found, provenance=found.provenance | ({"cautions": cautions} if cautions else {}))
+        found = replace(linked(found, task.study.table), variants=make_variants(task.study))
+        found = replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
+        found = replace(found, shortened=make_short_list(found, data))
+        found = replace(found, ordered=make_best_order(found, data))
+    except KeyboardInterrupt:
+        raise Unfinished(found) from None
+    if callable(progress):
+        progress(1.0)
+    return found
+
+
+def _explained_runs(
+    found: Selection, data: SearchedSelection, progress: Progress
+) -> Iterator[tuple[Run, list[TupleCounts], list[SurvivalCurves]]]:
+    """Yield the runs with their tests, the tables of their best tuples, and curves of these."""
+    task = data.task
     n_sizes = len(found.runs) // len(task.comparisons)
     for number, comparison in enumerate(task.comparisons):
         # One comparison after the other, so that its codes, planes and tables serve the runs of all sizes.
@@ -56,33 +97,16 @@ def explained(found: Selection, data: SearchedSelection, progress: Progress = Fa
         if len(involved) and task.settings.omits_missing and coded.has_missing_level.any():
             tested = target_tests(coded, omit_missing=True)
         for run in numbers:
-            told = part(progress, len(runs) / len(found.runs), 1 / len(found.runs))
-            runs.append(_explained_run(found, run, data, searched, coded, tested, told))
+            told = part(progress, run / len(found.runs), 1 / len(found.runs))
+            explained_run = _explained_run(found, run, data, searched, coded, tested, told)
             cells = list(_best_counts(found, run, tests))
-            counted += cells
-            curves += _survival_curves(task.study.outcome, coded, cells)
-    cautions = find_cautions(
-        task.study,
-        [comparison.shown for comparison in task.comparisons_of(len(found.runs))],
-        best_run=found.best_run,
-        ranked=found.ranked,
-        counted=counted,
-        settings=task.settings,
-    )
-    warn_of_cautions(cautions)
-    found = replace(
-        found,
-        runs=tuple(adjusted_tests(runs, task.settings, task.study.table.n_vars)),
-        tuple_counts=tuple(counted),
-        survival_curves=tuple(curves),
-        provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
-    )
-    found = replace(linked(found, task.study.table), variants=make_variants(task.study))
-    found = replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
-    found = replace(found, shortened=make_short_list(found, data), ordered=make_best_order(found, data))
-    if callable(progress):
-        progress(1.0)
-    return found
+            yield explained_run, cells, list(_survival_curves(task.study.outcome, coded, cells))
+
+
+def _with_tests(found: Selection, runs: list[Run], task: SelectionTask) -> Selection:
+    """Put the first runs into their places, and adjust the p-values of their tuples."""
+    every = [*runs, *found.runs[len(runs) :]]
+    return replace(found, runs=tuple(adjusted_tests(every, task.settings, task.study.table.n_vars)))
 
 
 def _involved(found: Selection, numbers: range) -> IntArray:
@@ -117,15 +141,21 @@ def _explained_run(
     shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
     shown += [] if explanations is None else [explanations.tuples]
     n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
-    tested = make_selected_tests(coded, tests, settings, np.concatenate(shown), n_families, progress=progress)
+
+    def with_tests(tested: tuple[TupleTests, ...]) -> Run:
+        members = np.unique(np.concatenate([some.tuples.ravel() for some in tested]))
+        cuts = tuple(variable_cuts(coded.coder, v) for v in members.tolist())
+        return replace(run, explanations=explanations, tested=tested, cuts=cuts, outcome=outcome)
+
     outcome: OutcomeCuts | None
     if not comparison.outcome.labels or (task.study.y is not None and len(task.comparisons) == 1):
         outcome = outcome_cuts(task.study.y, comparison.outcome)
     else:  # of a continuous outcome only the classes are at hand, not where it was cut
         outcome = OutcomeCuts(run.class_labels, np.empty(0)) if settings.decision == "classes" else None
-    members = np.unique(np.concatenate([some.tuples.ravel() for some in tested]))
-    cuts = tuple(variable_cuts(coded.coder, v) for v in members.tolist())
-    return replace(run, explanations=explanations, tested=tested, cuts=cuts, outcome=outcome)
+    with unfinished(with_tests):
+        return with_tests(
+            make_selected_tests(coded, tests, settings, np.concatenate(shown), n_families, progress=progress)
+        )
 
 
 def _cuts_of_gains(found: Selection, number: int, coded: CodedComparison) -> tuple[VariableCuts, ...]:

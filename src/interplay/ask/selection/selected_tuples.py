@@ -17,8 +17,8 @@ from interplay.ask.interaction.prospects import PValueCaps, listed_method
 from interplay.ask.interaction.target_tests import TargetTests
 from interplay.ask.interaction.tests import Asked, best_discretizations
 from interplay.ask.selection.settings import SelectionSettings
-from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.progress import Progress, part
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.progress import Progress, Unfinished, part, unfinished
 from interplay.data.codes.coded import CodedComparison
 from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed, corrected_p_values
 from interplay.show.results.run import Run
@@ -60,15 +60,27 @@ def make_selected_tests(
     Returns
     -------
     tuple of TupleTests
-        Those of two members, of three, … and of k; nothing where tuples have one member.
+        Those of two members, of three, … and of k; nothing where tuples have one member. On Ctrl-C, `Unfinished` has
+        those that were tested in all ways.
     """
     known = tuples[(tuples >= 0).all(axis=1)]
     sizes = range(2, settings.dimensions + 1)
     share = 1 / max(len(sizes), 1)
-    return tuple(
-        _tests_of_size(coded, tests, settings, _parts(known, size), n_families, part(progress, place * share, share))
-        for place, size in enumerate(sizes)
-    )
+    found: list[TupleTests] = []
+    try:
+        for place, size in enumerate(sizes):
+            told = part(progress, place * share, share)
+            found.append(_tests_of_size(coded, tests, settings, _parts(known, size), n_families, told))
+    except KeyboardInterrupt as stopped:
+        found += [stopped.done] if isinstance(stopped, Unfinished) else []
+        raise Unfinished((*found, *(_none(coded, size) for size in sizes[len(found) :]))) from None
+    return tuple(found)
+
+
+def _none(coded: CodedComparison, size: int) -> TupleTests:
+    comparison = coded.comparison
+    of_what = comparison.outcome if comparison.model is None else comparison.model.outcome
+    return TupleTests.none(of_what.words.kind, size)
 
 
 def _parts(tuples: IntArray, size: int) -> IntArray:
@@ -90,8 +102,7 @@ def _tests_of_size(
     _, first = np.unique(tuples, axis=0, return_index=True)
     chosen = tuples[np.sort(first)[:MAX_TESTED]]
     if len(chosen) == 0:
-        of_what = comparison.outcome if comparison.model is None else comparison.model.outcome
-        return TupleTests.none(of_what.words.kind, size)
+        return _none(coded, size)
     n_numbers = coded.n_levels[chosen].astype(float).prod(axis=1) * (comparison.outcome.df + 1)
     n_numbers *= 1 if comparison.strata is None else comparison.strata.n_strata
     chosen = chosen[n_numbers <= _MAX_NUMBERS]
@@ -104,16 +115,24 @@ def _tests_of_size(
         of_each=comparison.model is not None,
     )
     tested = tests.tested([chosen] * settings.discretizations, asked)
+
+    def may_be(tested: TupleTests) -> BoolArray:
+        # Of several comparisons, only all together tell which are significant.
+        here = adjust_listed(tested.p_value, caps.method, n_tests=comb(n_vars, size)) < settings.level
+        return np.asarray(here | (tested.p_value <= caps.significant_up_to()))
+
+    def best(tested: TupleTests) -> TupleTests:
+        return best_discretizations(tested).by_p_value()
+
     if comparison.model is not None:
         options: dict[str, Any] = {"omit_missing": settings.omits_missing, "n_threads": coded.coder.n_jobs}
-        tested = in_model(tested, coded, **options, progress=part(progress, 0.0, _SHARE_OF_MODELS))
-        tested = best_discretizations(tested).by_p_value()
-    # All that may be significant: of several comparisons, only all together tell which are.
-    here = adjust_listed(tested.p_value, caps.method, n_tests=comb(n_vars, size)) < settings.level
+        # What would be tested beside smooth effects is not finished before.
+        with unfinished(lambda tested: (some := best(tested)).chosen(np.flatnonzero(~may_be(some)))):
+            tested = best(in_model(tested, coded, **options, progress=part(progress, 0.0, _SHARE_OF_MODELS)))
     return beside_smooth(
         coded,
         tested,
-        np.flatnonzero(here | (tested.p_value <= caps.significant_up_to())),
+        np.flatnonzero(may_be(tested)),
         partial(corrected_p_values, discretizations=settings.discretizations),
         level=settings.level,
         omit_missing=settings.omits_missing,
