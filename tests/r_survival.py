@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from conftest import NO_SURVIVAL
+from interplay.data.models.cox import fit_in_risk_sets
+from interplay.data.models.risk_sets import RiskSets
 
 SCRIPT = Path(__file__).parent / "data" / "survival_numbers.R"
 NUMBERS = json.loads(SCRIPT.with_suffix(".json").read_text(encoding="utf-8"))
@@ -24,6 +26,13 @@ cell = _i * 5 % 3
 
 #: The arguments of each model of the script beside its ties.
 MODELS = {"plain": {}, "entry": {"entry": entry}, "all": {"entry": entry, "strata": stratum, "offset": offset}}
+
+
+def nested(time, event, smaller, larger, **known):
+    """Return twice the difference of log-likelihoods of two models, given by their columns, and of their ranks."""
+    sets = RiskSets(time, event, **{name: known[name] for name in ("entry", "strata") if name in known})
+    more, less = (fit_in_risk_sets(sets, columns, known.get("offset")) for columns in (larger, smaller))
+    return max(2.0 * (more.log_likelihood - less.log_likelihood), 0.0), more.rank - less.rank
 
 
 def computed_by_r():

@@ -10,7 +10,6 @@ from interplay.infer.survival.concordance import concordance
 from interplay.infer.survival.hazard_effects import (
     hazard_effects,
     hazard_ratios,
-    nested_cox_test,
     proportional_hazards_test,
 )
 
@@ -29,7 +28,7 @@ def test_with_a_covariate(n_threads):
     both = np.column_stack([r.columns[:, 1], scores[1]])
     ratios = hazard_ratios(fit_cox(r.time, r.event, both, **keywords))
     assert [found.ratio[1], found.low[1], found.high[1]] == pytest.approx([each[1] for each in ratios[:3]])
-    ratio, _ = nested_cox_test(r.time, r.event, both[:, :1], both, **keywords)
+    ratio, _ = r.nested(r.time, r.event, both[:, :1], both, **keywords)
     assert found.p_value[1] == pytest.approx(chi2.sf(ratio, 1))
     assert found.p_proportional[1] == pytest.approx(
         proportional_hazards_test(r.time, r.event, both, **keywords).p_value[1]

@@ -213,17 +213,6 @@ def _larger_rest(lost_share: float, n_samples: Any, n_cells: Any) -> Any:
     return 1 + 2 * explained * rounding * (np.sqrt(n_cells) + _SLACK) / np.sqrt(n_samples)
 
 
-def least_ratio(max_p: float, *, n_samples: int) -> float:
-    """Return df·F/df_residual that p ≤ `max_p` needs at least, at any degrees of freedom of at most so many samples.
-
-    Examples
-    --------
-    >>> round(least_ratio(1e-6, n_samples=1000), 5)
-    0.02425
-    """
-    return 0.0 if max_p >= 1 else _t_quantile(max_p, n_samples - 1) ** 2 / (n_samples - 1)
-
-
 def _t_quantile(max_p: float, df: int) -> float:
     """Return t with P(|T| > t) = `max_p`."""
     from scipy.special import stdtrit

@@ -2,7 +2,6 @@
 
 ::
 
-    cox_score_test.py        many variables  → score tests, each added alone to Cox's model of covariates
     hazard_effects.py        variables that were found, times → likelihood ratios, hazard ratios, a check of
                              proportional hazards
     survival_curves.py       times → Kaplan and Meier's estimate with Greenwood's intervals; curves of the cells of a

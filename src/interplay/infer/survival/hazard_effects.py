@@ -213,35 +213,3 @@ def hazard_ratios(fit: CoxFit, *, confidence: float = 0.95) -> HazardRatios:
         ratio, low, high = (np.exp(each) for each in (coefficients, coefficients - half, coefficients + half))
     p_value = np.where(known, chi2_tail(chi2, np.ones(len(chi2))), np.nan)
     return HazardRatios(ratio=ratio, low=low, high=high, p_value=p_value)
-
-
-def nested_cox_test(
-    time: npt.NDArray[Any],
-    event: npt.NDArray[Any],
-    smaller: FloatArray,
-    larger: FloatArray,
-    *,
-    entry: npt.NDArray[Any] | None = None,
-    strata: npt.NDArray[Any] | None = None,
-    offset: FloatArray | None = None,
-    ties: str = "efron",
-) -> tuple[float, int]:
-    """Compare two Cox models, given by their columns; the larger one contains the smaller.
-
-    - `smaller`, `larger` (n_samples, n_columns): the smaller model may have no columns. Columns that are sums of others
-      do not count.
-    - `time`, `event`, `entry`, `strata`, `offset`, `ties`: as in `fit_cox`.
-
-    Returns
-    -------
-    chi2 : float
-        Twice the difference of partial log-likelihoods.
-    df : int
-        Columns that the larger model has more; 0 where there is nothing to test.
-    """
-    sets = RiskSets(time, event, entry=entry, strata=strata, ties=ties)
-    more, less = (fit_in_risk_sets(sets, columns, offset) for columns in (larger, smaller))
-    df = more.rank - less.rank
-    if df <= 0:
-        return 0.0, 0
-    return max(2.0 * (more.log_likelihood - less.log_likelihood), 0.0), df
