@@ -3,9 +3,10 @@
 ::
 
     __main__.py    runs folds that are not done yet, for so many minutes, and writes benchmarks/results/best_n.json
-    sets.py        published and made tables; which of them the method was tuned on
-    methods.py     orders of variables: ours, those of scikit-learn, and others' packages in an environment of their own
-    peers.py       these packages: a script for that environment
+    sets.py        published and made tables, on which orders are judged
+    development.py other tables, on which the method was chosen
+    methods.py     orders of variables: ours, those of scikit-learn, and of others' packages
+    peers.py       these packages, where they are installed
 
 ``docs/measured.py`` makes the tables of the page `best_n` of the documentation from the JSON.
 """

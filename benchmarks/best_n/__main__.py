@@ -1,8 +1,9 @@
-"""python -m benchmarks.best_n [--minutes 20] [--repeats 5] [--sets NAME …] [--methods NAME …] [--first-seed 1]
+"""python -m benchmarks.best_n [--jobs 2] [--minutes 20] [--first-seed 11 21] [--sets NAME …] [--methods NAME …]
 
 Each repetition divides the samples into four parts. Orders are made in three of them, and judged in the fourth by the
 mean of logistic regression and a random forest (numbers: R² of ridge regression and a forest) on the first 5, 10, 20
-and 50 variables. Rows that are done are not done again. Development had other repetitions (seeds 1000 and 1001).
+and 50 variables. `--first-seed 11 21` are two runs, repetitions 11, 21, 12, 22, …; slow peers come last.
+Rows that are done are not done again, and `--merge FILE` adds those of another machine.
 """
 
 from __future__ import annotations
@@ -11,18 +12,33 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Iterator
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.best_n.methods import FIRST_FOLD_ONLY, methods, order_by
+from benchmarks.best_n.development import DEVELOPMENT
+from benchmarks.best_n.methods import SLOW, methods, order_by
 from benchmarks.best_n.sets import SETS, Set
-from benchmarks.machine import stamp, write_result
+from benchmarks.machine import RESULTS, stamp, write_result
 
 NUMBERS = (5, 10, 20, 50)
-RESULT = Path(__file__).parents[1] / "results" / "best_n.json"
+
+ALL_SETS = {one.name: one for one in (*DEVELOPMENT, *SETS)}
+
+#: Seconds between writings of the result.
+WRITE_EVERY = 10.0
+
+Row = dict[str, Any]
+
+
+class Fold(NamedTuple):
+    set: str
+    repeat: int
+    fold: int
+    methods: tuple[str, ...]
 
 
 def score(
@@ -43,18 +59,25 @@ def score(
     return float(np.mean([model.score(X[test][:, chosen], y[test]) for model in fitted]))
 
 
-def rows_of_fold(
-    one: Set, repeat: int, fold: int, wanted: list[str], done: set[tuple[str, int, int, str]]
-) -> Iterator[dict[str, Any]]:
+def parts(one: Set, X: np.ndarray, y: np.ndarray, repeat: int, fold: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return samples in which orders are made, and those in which they are judged."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    X, y = one.make(repeat)
-    split = (KFold if one.is_number else StratifiedKFold)(4, shuffle=True, random_state=repeat)
-    train, test = list(split.split(X, y))[fold]
+    n_parts = one.made_in_one_of or 4
+    split = (KFold if one.is_number else StratifiedKFold)(n_parts, shuffle=True, random_state=repeat)
+    rest, part = list(split.split(X, y))[fold]
+    return (part, rest) if one.made_in_one_of else (rest, part)
+
+
+def rows_of_fold(asked: Fold, until: float) -> list[Row]:
+    if time.time() > until:
+        return []
+    one = ALL_SETS[asked.set]
+    X, y = one.make(asked.repeat)
+    train, test = parts(one, X, y, asked.repeat, asked.fold)
     known: dict[tuple[int, ...], float] = {}
-    for method in wanted:
-        if (one.name, repeat, fold, method) in done or (fold and method in FIRST_FOLD_ONLY):
-            continue
+    rows = []
+    for method in asked.methods:
         found = order_by(method, X[train], y[train], is_number=one.is_number, dimensions=one.dimensions)
         if found is None:
             continue
@@ -66,35 +89,66 @@ def rows_of_fold(
                 if tuple(chosen) not in known:
                     known[tuple(chosen)] = score(X, y, train, test, chosen, one.is_number)
                 scores[str(n)] = round(known[tuple(chosen)], 4)
-        about = {"set": one.name, "repeat": repeat, "fold": fold, "method": method}
-        yield about | {"seconds": round(seconds, 3), "scores": scores}
+        about = {"set": one.name, "repeat": asked.repeat, "fold": asked.fold, "method": method}
+        rows.append(about | {"seconds": round(seconds, 3), "scores": scores})
+    return rows
+
+
+def folds_to_do(arguments: argparse.Namespace, rows: list[Row]) -> list[Fold]:
+    """Return what is not done yet: all sets of one fold, then the next, so that a run can be stopped at any time."""
+    done = {(row["set"], row["repeat"], row["fold"], row["method"]) for row in rows}
+    asked = []
+    for are_slow in (False, True):
+        wanted = [method for method in arguments.methods if (method in SLOW) == are_slow]
+        for number in range(arguments.repeats):
+            for fold in range(arguments.folds):
+                for repeat in (first + number for first in arguments.first_seed):
+                    for name in arguments.sets:
+                        new = tuple(m for m in wanted if (name, repeat, fold, m) not in done)
+                        if are_slow:  # one at a time: they take long
+                            asked += [Fold(name, repeat, fold, (method,)) for method in new]
+                        elif new:
+                            asked.append(Fold(name, repeat, fold, new))
+    return asked
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=20)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--first-seed", type=int, default=1)
+    parser.add_argument("--first-seed", type=int, nargs="+", default=[11, 21])
     parser.add_argument("--folds", type=int, default=4, help="of each repetition, the first so many")
-    parser.add_argument("--sets", nargs="+", default=[one.name for one in SETS])
-    parser.add_argument("--methods", nargs="+", default=list(methods()), choices=methods())
+    parser.add_argument("--development", action="store_true", help="the sets that the method was chosen on")
+    parser.add_argument("--sets", nargs="+")
+    parser.add_argument("--methods", nargs="+", default=methods(), choices=[*methods(), "smallest p"])
+    parser.add_argument("--merge", type=Path, nargs="+", default=[])
     arguments = parser.parse_args()
     if os.environ.get("OMP_NUM_THREADS") != "1":
         parser.error("set OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1: seconds are those of one thread")
-    until = time.monotonic() + 60 * arguments.minutes
-    rows = json.loads(RESULT.read_text())["rows"] if RESULT.exists() else []
-    for repeat in range(arguments.first_seed, arguments.first_seed + arguments.repeats):
-        for fold in range(arguments.folds):
-            for one in SETS:
-                if one.name not in arguments.sets or time.monotonic() > until:
-                    continue
-                done = {(row["set"], row["repeat"], row["fold"], row["method"]) for row in rows}
-                new = list(rows_of_fold(one, repeat, fold, arguments.methods, done))
-                if new:
-                    rows += new
-                    development = [each.name for each in SETS if each.is_development]
-                    write_result("best_n", {"machine": stamp(), "development": development, "rows": rows})
-                    print(one.name, repeat, fold, {row["method"]: row["scores"] for row in new}, flush=True)
+    sets = {one.name: one for one in (DEVELOPMENT if arguments.development else SETS)}
+    arguments.sets = arguments.sets or list(sets)
+    name = "best_n_development" if arguments.development else "best_n"
+    files = [file for file in (RESULTS / f"{name}.json", *arguments.merge) if file.exists()]
+    known = (row for file in files for row in json.loads(file.read_text())["rows"])
+    rows = list({(row["set"], row["repeat"], row["fold"], row["method"]): row for row in known}.values())
+    asked = folds_to_do(arguments, rows)
+
+    def write() -> None:
+        development = [one.name for one in SETS if one.is_development]
+        rows.sort(key=lambda row: (list(sets).index(row["set"]), row["repeat"], row["fold"]))
+        write_result(name, {"machine": stamp(), "development": development, "rows": rows})
+
+    until, written = time.time() + 60 * arguments.minutes, time.time()
+    with get_context("fork").Pool(arguments.jobs) as pool:
+        work = partial(rows_of_fold, until=until)
+        for count, new in enumerate(pool.imap_unordered(work, asked), start=1):
+            rows += new
+            if time.time() > written + WRITE_EVERY:
+                write()
+                written = time.time()
+                print(f"{count} of {len(asked)} folds", flush=True)
+    write()
 
 
 if __name__ == "__main__":

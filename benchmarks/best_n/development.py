@@ -1,13 +1,18 @@
 """Tables on which the method was chosen: none of their samples is judged in `sets.py`, but for the sets marked * there.
 
-Made tables have seeds from 1000 on. Those of the judged sets that are made (XOR, mixed, Friedman) are drawn anew.
+Made tables have seeds from 1000 on. Those of the judged sets that are made (XOR, mixed, Friedman) are drawn anew. Real
+ones are in wheels of ISLP, scanpy and Orange3, which `pip download --no-deps` gets and `unzip` opens in DOWNLOADED.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from benchmarks.best_n.sets import Set, Table, expression, friedman, mixed, of_sklearn, parity
+
+DOWNLOADED = Path(__file__).parents[2] / "build" / "best-n-development"
 
 
 def simulated_expression(
@@ -20,10 +25,7 @@ def simulated_expression(
     has_levels: bool = False,
     n_modules: int = 40,
 ) -> Table:
-    """Genes in modules that rise and fall together; classes shift some modules, and have markers of their own.
-
-    Orders are made in one of six parts and judged in the other five.
-    """
+    """Genes in modules that rise and fall together; classes shift some modules, and have markers of their own."""
     rng = np.random.default_rng(seed)
     sizes_ = np.array(sizes) / sum(sizes)
     y = np.repeat(np.arange(len(sizes)), np.round(sizes_ * n_samples).astype(int))
@@ -93,17 +95,71 @@ def made_numbers(seed: int) -> Table:
     return X, causes @ (2.0 * 0.75 ** np.arange(10)) + causes[:, 1] ** 2 + 1.5 * rng.normal(size=160)
 
 
+def khan() -> Table:
+    """Four kinds of small round blue cell tumours, 2308 genes."""
+    folder = DOWNLOADED / "ISLP" / "data"
+    X = [np.genfromtxt(folder / f"Khan_x{part}.csv", delimiter=",", skip_header=1) for part in ("train", "test")]
+    y = [np.genfromtxt(folder / f"Khan_y{part}.csv", skip_header=1) for part in ("train", "test")]
+    return np.vstack(X), np.concatenate(y)
+
+
+def blood_cells(labels: str) -> Table:
+    """Cells of blood by type or by cluster, classes of 40 and more; 765 genes."""
+    import h5py
+
+    with h5py.File(DOWNLOADED / "scanpy" / "datasets" / "10x_pbmc68k_reduced.h5ad") as file:
+        X, y = file["X"][:].astype(float), np.asarray(file["obs"][labels])
+    values, sizes = np.unique(y, return_counts=True)
+    kept = np.isin(y, values[sizes >= 40])
+    return X[kept], y[kept]
+
+
+def of_orange(path: str, outcome: str) -> Table:
+    """Numbers of a table of Orange; what is missing is the mean."""
+    import pandas as pd
+
+    frame = pd.read_csv(DOWNLOADED / "Orange" / path, sep="\t", low_memory=False).iloc[2:]
+    X = frame.drop(columns=outcome).apply(pd.to_numeric, errors="coerce").to_numpy(float)
+    X = X[:, (np.isfinite(X).mean(axis=0) > 0.5) & (np.nanstd(X, axis=0) > 0)]
+    y = frame[outcome].to_numpy()
+    y = y.astype(float) if outcome == "MEDV" else np.unique(y.astype(str), return_inverse=True)[1]
+    return np.where(np.isnan(X), np.nanmean(X, axis=0), X), y
+
+
+REAL = [
+    Set("Khan", lambda seed: khan(), made_in_one_of=3),
+    Set("blood cells", lambda seed: blood_cells("bulk_labels"), made_in_one_of=8),
+    Set("more blood cells", lambda seed: blood_cells("bulk_labels"), made_in_one_of=4),
+    Set("clusters of cells", lambda seed: blood_cells("louvain"), made_in_one_of=8),
+    Set("few digits", lambda seed: digits_half(), made_in_one_of=8),
+    Set("yeast", lambda seed: of_orange("datasets/brown-selected.tab", "function"), made_in_one_of=3),
+    Set("ionosphere", lambda seed: of_orange("tests/datasets/ionosphere.tab", "y")),
+    Set("housing", lambda seed: of_orange("datasets/housing.tab", "MEDV"), is_number=True),
+]
+
 DEVELOPMENT = [
     Set("lung_small", lambda seed: expression("lung_small")),
     Set("colon", lambda seed: expression("colon")),
     Set("wine", lambda seed: of_sklearn("wine")),
     Set("digits half", lambda seed: digits_half()),
     Set("colon genes", colon_genes),
-    Set("expression 2", lambda seed: simulated_expression(seed, 360, 2000, (40, 22), strength=0.8)),
-    Set("expression 3", lambda seed: simulated_expression(seed, 360, 2000, (1, 1, 1), strength=0.7)),
-    Set("expression 4", lambda seed: simulated_expression(seed, 300, 3000, (14, 7, 14, 15), strength=0.6)),
-    Set("expression 5", lambda seed: simulated_expression(seed, 540, 3000, (46, 11, 10, 9, 9), strength=0.9)),
-    Set("expression 6", lambda seed: simulated_expression(seed, 420, 1000, (20, 16, 12, 9, 7, 6), has_levels=True)),
+    Set("expression 2", lambda seed: simulated_expression(seed, 360, 2000, (40, 22), strength=0.8), made_in_one_of=6),
+    Set("expression 3", lambda seed: simulated_expression(seed, 360, 2000, (1, 1, 1), strength=0.7), made_in_one_of=6),
+    Set(
+        "expression 4",
+        lambda seed: simulated_expression(seed, 300, 3000, (14, 7, 14, 15), strength=0.6),
+        made_in_one_of=6,
+    ),
+    Set(
+        "expression 5",
+        lambda seed: simulated_expression(seed, 540, 3000, (46, 11, 10, 9, 9), strength=0.9),
+        made_in_one_of=6,
+    ),
+    Set(
+        "expression 6",
+        lambda seed: simulated_expression(seed, 420, 1000, (20, 16, 12, 9, 7, 6), has_levels=True),
+        made_in_one_of=6,
+    ),
     Set("hypercube", hypercube),
     Set("hypercube 4", lambda seed: hypercube(seed, 4)),
     Set("measurements", lambda seed: measurements(seed, is_number=False)),
@@ -115,4 +171,5 @@ DEVELOPMENT = [
     Set("made Friedman 1", lambda seed: friedman(seed, 1), is_number=True),
     Set("made Friedman 2", lambda seed: friedman(seed, 2), is_number=True),
     Set("made Friedman 3", lambda seed: friedman(seed, 3), is_number=True),
+    *(REAL if DOWNLOADED.exists() else []),
 ]

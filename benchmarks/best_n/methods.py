@@ -2,49 +2,53 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
+import importlib.util
 import time
-import venv
 import warnings
-from pathlib import Path
 
 import numpy as np
 
 import interplay
-
-HERE = Path(__file__).parent
-ENVIRONMENT = HERE.parents[1] / "build" / "best-n-peers"
+from benchmarks.best_n import peers
 
 #: Variables that an order has.
 LONGEST = 50
 
-#: Methods of `peers.py`, and the samples × variables up to which they run; the slow ones on the first fold of a table.
-PEERS = {"mrmr_selection": 1 << 15, "multisurf": 1 << 17, "boruta": 1 << 16}
-FIRST_FOLD_ONLY = ("mrmr_selection", "mutual information", "multisurf", "boruta", "sequential")
+#: Methods of `peers.py`: the module that each needs, and the samples × variables up to which it runs.
+PEERS = {
+    "mrmr_selection": ("mrmr", 1 << 15),
+    "multisurf": ("skrebate", 1 << 19),
+    "boruta": ("boruta", 1 << 19),
+    "ebm": ("interpret", 1 << 16),
+}
 
-#: Variables up to which scikit-learn's sequential selection runs.
-_MOST_SEQUENTIAL = 30
+#: What takes long comes last.
+SLOW = ("sequential", "mutual information", *PEERS)
+
+#: Variables up to which scikit-learn's sequential selection runs: of classes, of numbers.
+_MOST_SEQUENTIAL = (30, 110)
 
 
-def methods() -> tuple[str, ...]:
-    own = ("interplay", "smallest p", "F", "mRMR", "forest", "mutual information", "sequential")
-    return (*own, *PEERS)
+def methods() -> list[str]:
+    own = ["interplay", "F", "mRMR", "forest", "mutual information", "sequential"]
+    return own + [name for name, (module, _) in PEERS.items() if importlib.util.find_spec(module)]
 
 
 def order_by(
     method: str, X: np.ndarray, y: np.ndarray, *, is_number: bool, dimensions: tuple[int, ...]
 ) -> tuple[list[int], float] | None:
     """Return the first variables and the seconds of processor time; None where a method is not run."""
-    if method in PEERS:
-        return _by_peer(method, X, y, is_number) if X.size <= PEERS[method] else None
-    if method == "sequential" and X.shape[1] > _MOST_SEQUENTIAL:
+    if method in PEERS and X.size > PEERS[method][1]:
+        return None
+    if method == "sequential" and X.shape[1] > _MOST_SEQUENTIAL[is_number]:
         return None
     started = time.process_time()
-    order = _own(method, X, y, is_number, dimensions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if method in PEERS:
+            order = getattr(peers, method)(X, y, is_number)
+        else:
+            order = _own(method, X, y, is_number, dimensions)
     return [int(v) for v in order[:LONGEST]], time.process_time() - started
 
 
@@ -52,13 +56,10 @@ def _own(method: str, X: np.ndarray, y: np.ndarray, is_number: bool, dimensions:
     from sklearn import ensemble, feature_selection
 
     if method in ("interplay", "smallest p"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = interplay.select(X, y, dimensions=dimensions, random_state=0, n_jobs=1)
+        found = interplay.select(X, y, dimensions=dimensions, random_state=0, n_jobs=1)
         return found.best(min(LONGEST, X.shape[1])).numbers if method == "interplay" else found.by_significance
     if method in ("F", "mRMR"):
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):
             test = feature_selection.f_regression if is_number else feature_selection.f_classif
             f = np.nan_to_num(test(X, y)[0])
         return np.argsort(-f, kind="stable") if method == "F" else _mrmr(X, f)
@@ -74,7 +75,7 @@ def _own(method: str, X: np.ndarray, y: np.ndarray, is_number: bool, dimensions:
 def _mrmr(X: np.ndarray, f: np.ndarray) -> np.ndarray:
     """F over the mean correlation with those before: `mrmr_selection`, which takes minutes for 4000 columns.
 
-    The benchmark runs the package itself on small tables, beside this.
+    The benchmark runs the package itself on small tables, beside this, where it is installed.
     """
     rows = (X - X.mean(axis=0)).T
     lengths = np.sqrt((rows**2).sum(axis=1, keepdims=True))
@@ -102,30 +103,3 @@ def _sequential(X: np.ndarray, y: np.ndarray, is_number: bool) -> np.ndarray:
         left = [v for v in range(X.shape[1]) if v not in chosen]
         chosen.append(max(left, key=lambda v: cross_val_score(model, X[:, [*chosen, v]], y, cv=4).mean()))
     return np.array(chosen)
-
-
-def python_of_peers() -> Path:
-    """The interpreter of an environment that has the other packages."""
-    python, ready = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "ready"
-    wanted = HERE / "requirements.txt"
-    if not ready.exists() or ready.read_text() != wanted.read_text():
-        print("installing other packages into an environment of their own …", file=sys.stderr)
-        venv.create(ENVIRONMENT, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", wanted], check=True)
-        ready.write_text(wanted.read_text())
-    return python
-
-
-def _by_peer(method: str, X: np.ndarray, y: np.ndarray, is_number: bool) -> tuple[list[int], float]:
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "data.npz"
-        np.savez(data, X=X, y=y, is_number=is_number)
-        done = subprocess.run(
-            [python_of_peers(), HERE / "peers.py", method, data],
-            check=True,
-            capture_output=True,
-            text=True,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        )
-    found = json.loads(done.stdout.splitlines()[-1])
-    return found["order"], found["seconds"]

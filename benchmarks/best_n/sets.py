@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+#: Folder with `expression` and `madelon.npz`.
+SHARED = Path(os.environ.get("BEST_N_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
 Table = tuple[np.ndarray, np.ndarray]
 
@@ -21,6 +23,8 @@ class Set(NamedTuple):
     is_development: bool = False
     is_number: bool = False
     dimensions: tuple[int, ...] = (1, 2)
+    #: Orders are made in one of so many parts of the samples, and judged in the others; 0: in three of four.
+    made_in_one_of: int = 0
 
 
 def expression(name: str) -> Table:
