@@ -19,53 +19,86 @@ def make_performance_page(*_) -> None:
 
 
 def _best_n_table(result: dict) -> str:
-    """Mean scores of orders of variables, in hundredths, at 5 / 10 / 20 / 50 variables."""
-    numbers, rows = ("5", "10", "20", "50"), result["rows"]
-    methods, sets = (list(dict.fromkeys(row[name] for row in rows)) for name in ("method", "set"))
-    folds_of = {one: {(row["repeat"], row["fold"]) for row in rows if row["set"] == one} for one in sets}
+    """Mean scores of orders of variables, in hundredths, at 5 / 10 / 20 / 50 variables: two runs, and all peers."""
+    numbers, ours = ("5", "10", "20", "50"), "interplay"
+    scores = {
+        (row["method"], row["set"], (row["repeat"], row["fold"])): row["scores"] | {"seconds": row["seconds"]}
+        for row in result["rows"]
+    }
+    methods, sets = (list(dict.fromkeys(row[name] for row in result["rows"])) for name in ("method", "set"))
 
-    def folds(one: str, method: str) -> list[dict]:
-        return [row for row in rows if row["set"] == one and row["method"] == method]
+    def shared(one: str, method: str, of_run: range) -> list:
+        """Return the folds that a method and ours have."""
+        known = [fold for (m, name, fold) in scores if (m, name) == (method, one) and fold[0] in of_run]
+        return [fold for fold in known if (ours, one, fold) in scores]
 
-    def mean(one: str, method: str, n: str) -> float | None:
-        scores = [row["scores"][n] for row in folds(one, method) if n in row["scores"]]
-        return sum(scores) / len(scores) if len(scores) == len(folds_of[one]) else None
-
-    whole = [m for m in methods if all(len(folds(one, m)) == len(folds_of[one]) for one in sets)]
+    def mean(one: str, method: str, of_run: range, n: str, folds_of: str = "") -> float | None:
+        values = [scores[method, one, fold].get(n) for fold in shared(one, folds_of or method, of_run)]
+        return sum(values) / len(values) if values and None not in values else None
 
     def cell(values: list[float | None]) -> str:
         return " / ".join("–" if value is None else f"{100 * value:.0f}" for value in values)
 
-    lines = [f"| set | folds | {' | '.join(whole)} |", "|---|---:|" + "---|" * len(whole)]
-    for one in sets:
-        mark = " *" if one in result["development"] else ""
-        cells = [cell([mean(one, method, n) for n in numbers]) for method in whole]
-        lines.append(f"| {one}{mark} | {len(folds_of[one])} | {' | '.join(cells)} |")
-    for name, chosen in (("all", sets), ("without *", [one for one in sets if one not in result["development"]])):
-        cells = []
-        for method in whole:
-            of_sets = [[mean(one, method, n) for one in chosen] for n in numbers]
-            known = [[value for value in values if value is not None] for values in of_sets]
-            cells.append(cell([sum(values) / len(values) if values else None for values in known]))
-        lines.append(f"| mean, {name} | | {' | '.join(cells)} |")
-    seconds = [
-        f"{method} {sum(row['seconds'] for row in some) / len(some):.2g} s"
-        for method in whole
-        if (some := [row for row in rows if row["method"] == method])
+    def over(chosen: list[str], method: str, of_run: range, folds_of: str = "") -> str:
+        of_sets = [[mean(one, method, of_run, n, folds_of) for one in chosen] for n in numbers]
+        known = [[value for value in values if value is not None] for values in of_sets]
+        return " / ".join(f"{100 * sum(values) / len(values):.1f}" if values else "–" for values in known)
+
+    lines, behind = [], []
+    runs = {"First run": range(40), "Second run": range(40, 1000)}
+    runs = {name: of_run for name, of_run in runs.items() if any(row["repeat"] in of_run for row in result["rows"])}
+    for name, of_run in runs.items():
+        n_folds = {one: len(shared(one, ours, of_run)) for one in sets}
+        whole = [m for m in methods if all(len(shared(one, m, of_run)) == n_folds[one] for one in sets)]
+        lines += [f"{name}:", "", f"| set | folds | {' | '.join(whole)} |", "|---|---:|" + "---|" * len(whole)]
+        for one in sets:
+            mark = " *" if one in result["development"] else ""
+            cells = [cell([mean(one, method, of_run, n) for n in numbers]) for method in whole]
+            lines.append(f"| {one}{mark} | {n_folds[one]} | {' | '.join(cells)} |")
+        others = [one for one in sets if one not in result["development"]]
+        for words, chosen in (("all", sets), ("without *", others)):
+            lines.append(f"| mean, {words} | | {' | '.join(over(chosen, method, of_run) for method in whole)} |")
+        lines.append("")
+        for one in sets:
+            for n in numbers:
+                found = [_behind(scores, shared(one, m, of_run), m, one, n) for m in methods if m != ours]
+                worst = min((each for each in found if each), default=None, key=lambda each: each[0])
+                if worst and worst[0] < -2:
+                    what = f"{one}, {n}: {-worst[0]:.1f} ± {worst[1]:.1f} behind {worst[2]} ({worst[3]} folds)"
+                    behind.append(f"- {name.lower()}, {what}")
+    lines += ["More than two points behind the best peer, with the standard error over folds:", "", *behind, ""]
+    everything = range(1000)
+    lines += [
+        "Each peer and interplay on the same folds of both runs, mean over the sets that the peer was run on:",
+        "",
     ]
-    lines += ["", f"Processor seconds of an order, on average: {', '.join(seconds)}."]
-    others = [m for m in methods if m not in whole]
-    if others:
-        lines += ["", "Methods that take long, on the first fold of some sets, beside interplay on the same fold:", ""]
-        lines += ["| set | method | score | interplay | seconds |", "|---|---|---|---|---:|"]
-        for row in rows:
-            same = [
-                r for r in folds(row["set"], "interplay") if (r["repeat"], r["fold"]) == (row["repeat"], row["fold"])
-            ]
-            if row["method"] in others and same:
-                scores = [cell([each["scores"].get(n) for n in numbers]) for each in (row, same[0])]
-                lines.append(f"| {row['set']} | {row['method']} | {scores[0]} | {scores[1]} | {row['seconds']:.1f} |")
+    lines += [
+        "| peer | sets | folds | peer | interplay | seconds of an order | interplay |",
+        "|---|---:|---:|---|---|---:|---:|",
+    ]
+    for method in methods:
+        chosen = [one for one in sets if shared(one, method, everything)]
+        folds = sum(len(shared(one, method, everything)) for one in chosen)
+        cells = [over(chosen, m, everything, method) for m in (method, ours)]
+        taken = [
+            sum(mean(one, m, everything, "seconds", method) or 0.0 for one in chosen) / len(chosen)
+            for m in (method, ours)
+        ]
+        if method != ours:
+            seconds = " | ".join(f"{value:.2g}" for value in taken)
+            lines.append(f"| {method} | {len(chosen)} | {folds} | {' | '.join(cells)} | {seconds} |")
     return "\n".join(lines) + "\n"
+
+
+def _behind(scores: dict, folds: list, method: str, one: str, n: str) -> tuple[float, float, str, int] | None:
+    """Return how far interplay is ahead of a method, in hundredths, with the standard error over folds."""
+    both = [(scores["interplay", one, fold].get(n), scores[method, one, fold].get(n)) for fold in folds]
+    ahead = [100 * (ours - other) for ours, other in both if ours is not None and other is not None]
+    if len(ahead) < 4:
+        return None
+    mean = sum(ahead) / len(ahead)
+    spread = (sum((value - mean) ** 2 for value in ahead) / (len(ahead) - 1)) ** 0.5
+    return mean, spread / len(ahead) ** 0.5, method, len(ahead)
 
 
 def _comparison_table(result: dict) -> str:

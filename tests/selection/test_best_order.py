@@ -63,7 +63,8 @@ class TestOrder:
                 like = sum(max((rows[v] @ rows[u]) ** 2 - 2 / n, 0) for u in chosen)
                 adds = ((left[v] @ basis) ** 2).sum() * (1 + penalty) / (left[v] @ left[v] + penalty)
                 gains[v] = max(1 - 6 * step / n, 0) * weights[v] * minus_log_p(adds)
-                gains[v] += max(alone[v] * weights[v], evidence[v]) / (1 + 3 * like / max(step, 1) ** 0.5)
+                beside = 60 / n * alone[v] * weights[v] + max(evidence[v] - alone[v] * weights[v], 0)
+                gains[v] += beside / (1 + 3 * like / max(step, 1) ** 0.5)
             chosen.append(int(np.argmax(gains)))
         assert order == chosen
 
@@ -148,6 +149,20 @@ class TestSelections:
         y = 2.0 * (colour == "green") + frame["n2"] + rng.normal(size=N)
         best = interplay.select(frame, y, dimensions=1, random_state=0).best(3)
         assert best[:2] in (["colour", "n2"], ["same", "n2"])
+
+    @pytest.mark.filterwarnings("ignore::UserWarning")
+    def test_many_levels(self):
+        """Of an identifier, rare levels are one; of a label of many levels, the frequent ones are enough."""
+        import pandas as pd
+
+        rng = np.random.default_rng(11)
+        place = rng.integers(0, 200, N) * (rng.random(N) < 0.5)
+        frame = pd.DataFrame(rng.normal(size=(N, 5))).add_prefix("n")
+        frame = frame.assign(who=[f"p{i % 250:03d}" for i in rng.permutation(N)], place=[f"at {k}" for k in place])
+        y = 2.0 * (place == 0) + rng.normal(size=N)
+        result = interplay.select(frame, y, dimensions=1, random_state=0)
+        assert result.best(1) == ["place"]
+        assert "who" not in result.best(3)
 
     def test_saved_and_loaded(self, tmp_path):
         X, y = mixed()

@@ -6,7 +6,8 @@ The order answers what a model should get, significant or not. It is greedy: the
   remains of a copy). It fades with steps, the sooner the fewer the samples: many variables explain anything;
 - its *relevance*, −ln p of the scores alone, or over all arms of the search where that is larger: of a tuple, a U shape
   or a model of others. It is divided by its likeness to the variables before it, 1 + 3 Σ r² / √(their number), of
-  squared correlations beyond those of chance. Copies wait, and come before noise.
+  squared correlations beyond those of chance. Copies wait, and come before noise. Of more than 60 samples, which tell
+  well what a variable adds, −ln p of the scores alone counts 60/samples.
 
 −ln p is multiplied by (1 − q)², q by Benjamini and Hochberg, so that noise does not come before what repeats a chosen
 variable.
@@ -38,6 +39,9 @@ _LIKENESS = 3.0
 
 #: Steps, as a share of samples, after which what a variable adds counts no longer.
 _STEPS = 1 / 6
+
+#: Samples up to which −ln p of a variable alone counts in full beside what it adds.
+_FEW_SAMPLES = 60
 
 #: Penalty of the regression of variables on those before, times samples.
 _PENALTY = 10.0
@@ -150,7 +154,8 @@ def choose_order(
     """
     weights = _weights(found.alone, n_vars)
     adding = _Adding(scores, found)
-    relevant = np.maximum(found.alone * weights, evidence)
+    share = min(1.0, _FEW_SAMPLES / max(scores.shape[1], 1))
+    relevant = share * found.alone * weights + np.maximum(evidence - found.alone * weights, 0.0)
     bar = np.log(n_vars / level)
     n_classes = found.of_class.shape[1]
     is_open = (found.of_class > bar).any(axis=0)

@@ -24,6 +24,9 @@ _MAX_SAMPLES, _MAX_SCORES = 1 << 13, 1 << 22
 #: Relevant variables that may bring in their tuples.
 _MAX_TUPLES = 1000
 
+#: Levels of a label: of more, as identifiers have, all but the most frequent are one.
+_MAX_LEVELS = 40
+
 #: Values that are read at once.
 _BLOCK = 1 << 21
 
@@ -109,8 +112,9 @@ class Samples:
         levels: dict[int, FloatArray] = {}
         for row in np.flatnonzero(self._table.is_label[variables]).tolist():
             values = np.asarray(self._table.columns(slice(variables[row], variables[row] + 1)))[0, self._rows]
-            _, codes = np.unique(values, return_inverse=True)
-            indicators = codes.reshape(-1) == np.arange(1, int(codes.max(initial=0)) + 1)[:, np.newaxis]
+            _, codes, sizes = np.unique(values, return_inverse=True, return_counts=True)
+            frequent = np.arange(1, len(sizes)) if len(sizes) <= _MAX_LEVELS else np.argsort(-sizes)[: _MAX_LEVELS - 1]
+            indicators = codes.reshape(-1) == frequent[:, np.newaxis]
             basis = orthonormal(self._beyond_design(indicators.astype(np.float64)))
             if len(basis):
                 levels[row] = basis

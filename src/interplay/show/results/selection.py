@@ -690,8 +690,9 @@ class Selection(Result):
     def best(self, n: int | str) -> Best:
         """Return the n variables that a model should get, significant or not, the best first.
 
-        Each adds most to those before it: its relevance, over all that the search found out, is divided by its likeness
-        to the variables before it. Two variables that matter only together come in one after the other. No class is
+        The next is what adds most to those before it, and is most relevant, over all that the search found out, divided
+        by its likeness to them. Variables that matter only together come in one after the other, and where not all fit
+        into n, what comes next takes their place: `best(5)` need not begin with `best(1)`. No class is
         left without a variable, where one is significant for it. The first 100 are ordered so; others follow by their
         p-values, as all do where parts were merged without X. The short list is what can be proved.
 
