@@ -47,7 +47,7 @@ def test_products_that_are_interrupted_are_not_done(monkeypatch):
         interplay.interactions(rng.normal(size=(100, 5)), rng.normal(size=100), coding="product")
 
 
-def test_models_that_are_fitted_are_handed_over(monkeypatch) -> None:
+def test_models_that_are_fitted_are_handed_over(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 10))
     score = 2 * ((X[:, 1] > 0) ^ (X[:, 4] > 0))

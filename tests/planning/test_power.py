@@ -60,7 +60,7 @@ def test_power_of_numbers_agrees_with_statsmodels():
     assert found == pytest.approx(by_both, abs=0.025)
 
 
-def simulated(means, counts, p: float, tables: int = 3000) -> tuple[float, float]:
+def simulated(means, counts, p, tables=3000):
     """Shares of tables in which F, and in which both F and Wald's test with HC3 variances, have a p-value below."""
     rng, sizes, n = np.random.default_rng(0), counts.ravel(), int(counts.sum())
     contrasts = np.kron(*(np.vstack([-np.ones(levels - 1), np.eye(levels - 1)]) for levels in counts.shape))
@@ -178,14 +178,14 @@ def test_power_of_times_is_that_of_cox_models(effect):
     assert abs(found / n_tables - power) < 0.03 + 2.6 * math.sqrt(max(power * (1 - power), 0.02) / n_tables)
 
 
-def test_power_of_times_with_a_rare_level_and_few_events() -> None:
+def test_power_of_times_with_a_rare_level_and_few_events():
     """150 tables of 20 columns, searched: 33 % ± 4 % and 7 % ± 2 %. Schoenfeld's formula says 68 % and 24 %."""
     asked = {"n_vars": 20, "effect": 3.0, "event_share": 0.15, "shares": (0.85, 0.15), "outcome": "times"}
     assert interplay.power(n_samples=800, **asked) == pytest.approx(0.33, abs=0.05)
     assert interplay.power(n_samples=400, **asked) == pytest.approx(0.07, abs=0.05)
 
 
-def test_power_of_numbers_knows_of_robust_variances() -> None:
+def test_power_of_numbers_knows_of_robust_variances():
     """Small cells: HC3 is stricter than F, and the larger p-value counts."""
     counts, means = np.array([[40, 8], [8, 6]]), np.array([[0.9, -0.9], [-0.9, 0.9]])
     found = number_power(means, counts[np.newaxis], counts / 62, log_threshold=math.log(1e-3), scale="values")

@@ -74,7 +74,7 @@ def stop_after(n_calls, function):
         ("covariate", "interplay.ask.interaction.in_model", "tuple_in_model", 4),
     ],
 )
-def test_finished_tests_of_tuples_are_handed_over(monkeypatch, kind, module, function, n_calls) -> None:
+def test_finished_tests_of_tuples_are_handed_over(monkeypatch, kind, module, function, n_calls):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 12))
     score = 3 * ((X[:, 1] > 0) ^ (X[:, 4] > 0)) + 3 * ((X[:, 2] > 0) ^ (X[:, 7] > 0)) + X[:, 0]
@@ -101,7 +101,7 @@ def test_finished_tests_of_tuples_are_handed_over(monkeypatch, kind, module, fun
     assert partial.summary()
 
 
-def test_steps_that_are_finished_are_handed_over(data, monkeypatch) -> None:
+def test_steps_that_are_finished_are_handed_over(data, monkeypatch):
     whole = interplay.select(*data, random_state=0)
     monkeypatch.setattr("interplay.ask.selection.explanation.make_best_order", stop)
     with pytest.raises(SearchInterrupted) as caught:

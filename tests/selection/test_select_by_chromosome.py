@@ -1,9 +1,5 @@
 """select(offset=read_loco(…), dimensions=1): each variable is tested beside the prediction without its chromosome."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +12,7 @@ N, CHROMOSOMES, EACH = 500, 3, 8
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray, np.ndarray, pd.DataFrame]:
+def study(tmp_path_factory):
     """Three chromosomes with a strong and a weaker cause each, beside what the two others predict."""
     rng = np.random.default_rng(5)
     G = rng.binomial(2, 0.4, (N, CHROMOSOMES * EACH))
