@@ -422,7 +422,7 @@ class NumberTables:
         if (len(self._kept) + len(missing)) * len(self.numbers.scores) > _MAX_KEPT_BYTES:
             self._kept.clear()
             missing = variables
-        codes = self._coded.coder.codes_of(self._d, missing).codes
+        codes = self._coded.codes_of(self._d, missing).codes
         self._kept.update(zip(missing.tolist(), codes, strict=True))
 
     def _cells(self, tuples: IntArray, levels: tuple[int, ...]) -> IntArray:

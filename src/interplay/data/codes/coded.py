@@ -155,12 +155,15 @@ class CodedComparison:
         if outcome is None and d in self._planes:
             rows = variables + self.n_rows_before
             return chosen_rows(self._planes[d], np.concatenate([np.arange(self.n_rows_before), rows]))
+        codes = self.codes_of(d, variables)
+        return self._pack([*self._stratum(), codes], self.comparison.outcome if outcome is None else outcome)
+
+    def codes_of(self, d: int, variables: IntArray) -> DiscreteCodes:
+        """Return the codes of some variables, ascending: kept ones as far as there are any."""
         kept = self._codes[d][self.n_rows_before] if d in self._codes else None
         if isinstance(kept, DiscreteCodes):
-            codes = DiscreteCodes(kept.codes[variables], kept.n_levels[variables])
-        else:
-            codes = self.coder.codes_of(d, variables)
-        return self._pack([*self._stratum(), codes], self.comparison.outcome if outcome is None else outcome)
+            return DiscreteCodes(kept.codes[variables], kept.n_levels[variables])
+        return self.coder.codes_of(d, variables)
 
     def relabeled_planes(self, d: int, outcome: Target) -> BitPlanes:
         """Return the planes of samples with another outcome; codes are kept, where they fit, for the next outcome."""
@@ -187,7 +190,7 @@ class CodedComparison:
     def cells(self, d: int, members: IntArray) -> IntArray:
         """Return the number of each sample's cell in a tuple, (n_samples,): cells that have samples, from 0."""
         cell = np.zeros(self.coder.table.n_samples, dtype=np.int64)
-        for levels, codes in zip(self.n_levels[members], self.coder.codes_of(d, members).codes, strict=True):
+        for levels, codes in zip(self.n_levels[members], self.codes_of(d, members).codes, strict=True):
             cell = numbered(cell * levels + codes)
         return cell
 
