@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes
 from interplay.base.jobs import map_in_threads, n_cores
+from interplay.base.planes import BitPlanes
 from interplay.search.engines.cuda import CudaEngine, cuda_devices
 from interplay.search.tiles import make_tuple_tiles
 from machine import write_result

@@ -18,7 +18,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from interplay.base.arrays import DiscreteCodes, MaxGains, TupleTiles
+from interplay.base.planes import DiscreteCodes
+from interplay.base.tuples import MaxGains, TupleTiles
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine

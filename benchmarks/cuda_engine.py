@@ -17,7 +17,7 @@ from math import comb
 import numpy as np
 
 import interplay
-from interplay.base.arrays import BitPlanes, DiscreteCodes
+from interplay.base.planes import BitPlanes, DiscreteCodes
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cuda import CudaEngine, cuda_devices

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DiscreteCodes, MaxGains
+from interplay.base.planes import DiscreteCodes
+from interplay.base.tuples import MaxGains
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine

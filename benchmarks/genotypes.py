@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.base.arrays import BitPlanes, DiscreteCodes
+from interplay.base.planes import BitPlanes, DiscreteCodes
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.readers.data_file import read_data

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, TupleTiles
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleTiles
 from interplay.search.engines.cpu import CpuEngine, default_simd_level
 from interplay.search.tiles import make_tuple_tiles
 from machine import write_result

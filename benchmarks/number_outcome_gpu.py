@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, DiscreteCodes
+from interplay.base.planes import BitPlanes, DiscreteCodes
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome

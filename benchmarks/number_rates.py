@@ -14,7 +14,8 @@ from functools import partial
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, DiscreteCodes, TupleTiles
+from interplay.base.planes import BitPlanes, DiscreteCodes
+from interplay.base.tuples import TupleTiles
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import number_outcome

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from interplay.base.arrays import DiscreteCodes
+from interplay.base.planes import DiscreteCodes
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine

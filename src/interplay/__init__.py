@@ -21,7 +21,7 @@ if _TYPE_CHECKING:
     from interplay.ask.selection.shards import merge_parts, search_shard
     from interplay.ask.tuples.call import interesting_tuples
     from interplay.ask.tuples.table import TuplesInterrupted, TupleTable
-    from interplay.base.arrays import MaxGains
+    from interplay.base.tuples import MaxGains
     from interplay.data.codes.coder import discretize, suggest_range
     from interplay.data.codes.contrast import contrast_variables
     from interplay.infer.null_fit import FewSamplesWarning, NullFit, fit_null
@@ -83,7 +83,7 @@ _HOME = {
     "InteractionFeatures": "interplay.ask.estimators.interaction_features",
     "Interactions": "interplay.show.results.interactions",
     "MDFSSelector": "interplay.ask.estimators.selector",
-    "MaxGains": "interplay.base.arrays",
+    "MaxGains": "interplay.base.tuples",
     "NullFit": "interplay.infer.null_fit",
     "Part": "interplay.ask.selection.part",
     "Replication": "interplay.show.results.replicated",

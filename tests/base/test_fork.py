@@ -8,7 +8,7 @@ import pytest
 SCRIPT = """
 import os, signal, threading, time, warnings
 import numpy as np
-from interplay.base.arrays import DiscreteCodes
+from interplay.base.planes import DiscreteCodes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.tiles import make_tuple_tiles

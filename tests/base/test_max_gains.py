@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.base.arrays import MaxGains
+from interplay.base.tuples import MaxGains
 
 
 @st.composite

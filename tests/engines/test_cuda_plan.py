@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cuda_problems import TILE_SHAPE, assert_same_bits, problem
-from interplay.base.arrays import MaxGains
+from interplay.base.tuples import MaxGains
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda.device_search import merge_candidates, tile_of_each
 from interplay.search.engines.cuda.devices import NotForDevices, common_limits

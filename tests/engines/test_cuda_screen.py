@@ -12,7 +12,7 @@ from cuda_problems import (
     assert_same_rows,
 )
 from gpu_mark import needs_gpu
-from interplay.base.arrays import TupleRows
+from interplay.base.tuples import TupleRows
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda import CudaEngine, device_listing, engine, work_plan
 from interplay.search.engines.cuda.kernels import COUNTING, EVERY_MEMBER

@@ -14,7 +14,7 @@ from test_engine_screen import thresholds
 from biobank import random_genotypes
 from cuda_problems import assert_same_bits, problem
 from gpu_mark import needs_gpu
-from interplay.base.arrays import MaxGains
+from interplay.base.tuples import MaxGains
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda import CudaEngine, device_planes
 from interplay.search.engines.cuda.devices import free_bytes

@@ -25,7 +25,7 @@ from cuda_problems import (
 )
 from gpu_mark import needs_gpu
 from interplay.ask.tuples import source as tuple_source
-from interplay.base.arrays import TupleRows, TupleTiles
+from interplay.base.tuples import TupleRows, TupleTiles
 from interplay.search.engines import choice
 from interplay.search.engines.base import TileShape
 from interplay.search.engines.choice import SearchWork, check_engine, choose_engine

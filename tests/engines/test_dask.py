@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.base.arrays import MaxGains
+from interplay.base.tuples import MaxGains
 from interplay.search.engines.choice import check_engine
 from interplay.search.engines.routing import summed_counts
 from interplay.search.engines.sinks import Maxima

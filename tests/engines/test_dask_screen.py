@@ -8,7 +8,7 @@ import pytest
 from test_engine_screen import screen_of, thresholds
 from test_screen import run_screen
 
-from interplay.base.arrays import TupleRows
+from interplay.base.tuples import TupleRows
 from interplay.search.engines import sinks
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.engines.cpu import CpuEngine

@@ -6,7 +6,8 @@ from test_screen import run_screen
 
 import interplay
 from interplay.ask.cli.expected_work import expected_interactions, expected_work
-from interplay.base.arrays import DiscreteCodes, MaxGains, TupleRows
+from interplay.base.planes import DiscreteCodes
+from interplay.base.tuples import MaxGains, TupleRows
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.subsets import ColumnSubset

@@ -16,7 +16,7 @@ from cuda_problems import (
     planes_of,
     tiles_for,
 )
-from interplay.base.arrays import TupleRows
+from interplay.base.tuples import TupleRows
 from interplay.infer.interaction.null_model import fewest_degrees_of_freedom
 from interplay.search.engines import sinks
 from interplay.search.engines.cpu import CpuEngine, simd_levels

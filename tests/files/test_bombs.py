@@ -170,7 +170,7 @@ def test_one_array_in_many_places_is_unpacked_once(tmp_path):
 
 def test_files_of_constants_are_padded_to_be_read(tmp_path):
     """A search that has hardly begun packs better than any file may; its checkpoint is read all the same."""
-    from interplay.base.arrays import MaxGains
+    from interplay.base.tuples import MaxGains
     from interplay.search.checkpoint import Checkpoint, SearchState
     from interplay.search.engines.base import TileShape
 

@@ -16,7 +16,7 @@ import pytest
 
 import interplay
 from command_line import in_process
-from interplay.base.arrays import MaxGains
+from interplay.base.tuples import MaxGains
 from interplay.infer.null_fit import FITS
 from interplay.show.plots.style import class_colours
 from interplay.show.report import report_page

@@ -15,7 +15,7 @@ import pytest
 
 import interplay
 import interplay.search.checkpoint
-from interplay.base.arrays import summed
+from interplay.base.tuples import summed
 from interplay.search.engines.base import TileShape
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.routing import ChunkSize, end_of_chunk

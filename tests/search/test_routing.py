@@ -12,7 +12,7 @@ import pytest
 import interplay
 import interplay.search.plan
 from interplay import _core
-from interplay.base.arrays import DiscreteCodes
+from interplay.base.planes import DiscreteCodes
 from interplay.data.codes.planes import make_bit_planes, planes_to_come
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.base import TileShape

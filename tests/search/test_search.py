@@ -120,7 +120,7 @@ def test_no_stderr_is_no_error(monkeypatch, data):
 
 
 def test_an_error_in_the_progress_display_stops_the_search():
-    from interplay.base.arrays import DiscreteCodes
+    from interplay.base.planes import DiscreteCodes
     from interplay.data.codes.planes import make_bit_planes
     from interplay.data.study.outcomes.classes import DecisionClasses
     from interplay.search.engines.cpu import CpuEngine

@@ -8,7 +8,7 @@ import pytest
 import interplay
 import reference
 from interplay.ask.selection.part import Part
-from interplay.base.arrays import DiscreteCodes
+from interplay.base.planes import DiscreteCodes
 from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.classes import DecisionClasses

@@ -139,7 +139,7 @@ def test_top_is_the_head_of_the_whole(monkeypatch, xor, by, discretizations):
 def test_top_asks_for_less_and_less():
     thresholds = np.full(10, -np.inf)
     best = best_rows.BestRows(2, by_variable=True, dimensions=2, thresholds=thresholds)
-    one = interplay.base.arrays.TupleRows(
+    one = interplay.base.tuples.TupleRows(
         np.array([[0, 1], [0, 2], [0, 3]], dtype=np.int32), np.zeros(3, np.int32), np.array([1.0, 5, 3]), np.array([3])
     )
     best.add(one)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from interplay.ask.selection.settings import SelectionSettings
-from interplay.base.arrays import FloatArray, MaxGains
+from interplay.base.arrays import FloatArray
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.seeds import Purpose, random_stream
+from interplay.base.tuples import MaxGains
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import Target
 from interplay.infer.permutations import Exchangeability, StepDown, exchangeability

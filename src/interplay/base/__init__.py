@@ -4,7 +4,9 @@
 
     arguments.py         arguments that several functions share, described once; arguments of a call → those of the
                          function that checks them
-    arrays.py            data classes of the path: DecisionClasses, codes, BitPlanes, TupleTiles, MaxGains, TupleRows
+    arrays.py            types of arrays, letters of their shapes, limits
+    planes.py            codes of variables, BitPlanes
+    tuples.py            TupleTiles, TupleRows, MaxGains
     checks.py            checks of arguments, problems of data that a call may accept, warnings at the user's line,
                          packages that are missing
     tails.py             tails of χ², beta, F and t on the scale of logarithms

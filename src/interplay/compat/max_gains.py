@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arguments import described_by, taken_by
-from interplay.base.arrays import MAX_LEVELS, DiscreteCodes, FloatArray, MaxGains
+from interplay.base.arrays import MAX_LEVELS, FloatArray
 from interplay.base.checks import check_int, check_list, check_real
+from interplay.base.planes import DiscreteCodes
+from interplay.base.tuples import MaxGains
 from interplay.compat.codes import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_MAXIMA, check_seed, range_for_test
 from interplay.data.codes.coded import code_comparison
 from interplay.data.codes.planes import make_bit_planes

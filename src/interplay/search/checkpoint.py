@@ -14,9 +14,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_path, check_real, warn
 from interplay.base.progress import Unfinished
+from interplay.base.tuples import MaxGains
 from interplay.data.codes.planes import MappedWords
 from interplay.files.archive import DamagedFile, FileFormat, read_undamaged, write_archive
 from interplay.files.types import Check

@@ -11,9 +11,11 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles, summed
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, shown
+from interplay.base.planes import BitPlanes
 from interplay.base.progress import N_FINDS_SHOWN, ShowDone, part
+from interplay.base.tuples import MaxGains, TupleRows, TupleTiles, summed
 from interplay.search.checkpoint import Checkpoint, SearchState, kept_at_interrupt
 from interplay.search.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.search.engines.routing import SearcherCounts, add_counts

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, MaxGains, TupleTiles
+from interplay.base.arrays import BoolArray
+from interplay.base.planes import BitPlanes
 from interplay.base.progress import Progress, show_progress
+from interplay.base.tuples import MaxGains, TupleTiles
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.planes import planes_to_come
 from interplay.data.study.study import Study

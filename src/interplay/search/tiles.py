@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.tuples import TupleTiles
 from interplay.search.engines.base import TileShape
 from interplay.search.engines.routing import LANES, TRIPLE_BLOCK, max_block_size
 

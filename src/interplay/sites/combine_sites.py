@@ -16,9 +16,10 @@ from interplay.ask.interaction.class_tests import MAX_DF, tests_of_tables
 from interplay.ask.interaction.listed_tests import TestsOfScreen, wanted_tuples
 from interplay.ask.interaction.prospects import never_tested
 from interplay.ask.interaction.screen import most_df
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, places_of_each
+from interplay.base.arrays import FloatArray, IntArray, places_of_each
 from interplay.base.checks import check_list
 from interplay.base.jobs import resolve_n_jobs
+from interplay.base.planes import BitPlanes
 from interplay.base.progress import Progress, check_progress
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts

@@ -24,7 +24,9 @@ from interplay.ask.interaction.target_tests import target_tests
 from interplay.ask.relabelings import allowed_relabelings
 from interplay.ask.selection.call import SELECTION, SHARE_OF_SEARCH, task_of
 from interplay.ask.selection.runs import prepare_largest
-from interplay.base.arrays import BitPlanes, IntArray, MaxGains, TupleTiles
+from interplay.base.arrays import IntArray
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import MaxGains, TupleTiles
 from interplay.data.codes.coded import CodedComparison, CodedStudy, code_comparison
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.fingerprint import data_fingerprint

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arguments import ARGUMENTS, described_by, taken_by
-from interplay.base.arrays import IntArray, MaxGains
+from interplay.base.arrays import IntArray
 from interplay.base.progress import Progress, check_progress
+from interplay.base.tuples import MaxGains
 from interplay.data.codes.coded import code_comparison
 from interplay.data.codes.coder import Discrete
 from interplay.data.study.fingerprint import data_fingerprint

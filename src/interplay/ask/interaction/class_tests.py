@@ -14,8 +14,10 @@ import numpy as np
 from interplay.ask.interaction.prospects import Prospects, never_tested
 from interplay.ask.interaction.screen import PSEUDOCOUNT, Survivors, members_of, most_cells, most_df
 from interplay.ask.interaction.tests import Asked, Bar, best_of_each
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleRows
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.tuple_counts import MAX_NUMBERS, TupleCounts, tuple_counts

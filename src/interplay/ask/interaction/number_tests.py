@@ -24,8 +24,10 @@ from interplay.ask.interaction.product_screen import (
 )
 from interplay.ask.interaction.screen import PSEUDOCOUNT, Survivors, members_of, most_cells, most_df
 from interplay.ask.interaction.tests import ROUNDING, Asked, Bar, best_of_each
-from interplay.base.arrays import BitPlanes, BoolArray, CodeArray, FloatArray, IntArray, TupleRows, places_of_each
+from interplay.base.arrays import BoolArray, CodeArray, FloatArray, IntArray, places_of_each
 from interplay.base.jobs import map_in_threads
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleRows
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.cuts import variable_cuts

@@ -29,8 +29,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
+from interplay.base.planes import BitPlanes
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.cuts import variable_cuts

@@ -14,8 +14,9 @@ from interplay.ask.interaction.prospects import PValueCaps
 from interplay.ask.interaction.screen import PSEUDOCOUNT, members_of
 from interplay.ask.interaction.target_tests import TargetTests
 from interplay.ask.interaction.tests import SMALLEST_CAP, Bar, best_of_each
-from interplay.base.arrays import FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.progress import ShowDone, part
+from interplay.base.tuples import TupleTiles
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.study.outcomes.targets import Target
 from interplay.search.engines.base import Engine

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, IntArray, TupleRows
+from interplay.base.arrays import BoolArray, IntArray
 from interplay.base.checks import check_int
+from interplay.base.planes import BitPlanes
 from interplay.base.progress import Progress
+from interplay.base.tuples import TupleRows
 from interplay.data.codes.coded import CodedComparison
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.engines.base import SearchInterrupted

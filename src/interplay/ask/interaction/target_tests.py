@@ -12,7 +12,8 @@ from interplay.ask.interaction.class_tests import ClassTests
 from interplay.ask.interaction.number_tests import NumberTests
 from interplay.ask.interaction.screen import Survivors
 from interplay.ask.interaction.tests import Asked, Bar
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.planes import BitPlanes
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.data.study.outcomes.targets import ScoreTarget, Target

@@ -9,8 +9,9 @@ import numpy as np
 
 from interplay.ask.selection.runs import SearchedRun
 from interplay.ask.selection.settings import SelectionSettings
-from interplay.base.arrays import FloatArray, IntArray, MaxGains
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.tails import log_chi2_tail
+from interplay.base.tuples import MaxGains
 from interplay.infer.arms import FIT_OF_SYNERGIES, ArmPValues, ArmTest, arm_names, tests_of
 from interplay.infer.null_fit import NullFit, fit_null, guarded
 from interplay.infer.p_values import CHI2_PER_UNIT

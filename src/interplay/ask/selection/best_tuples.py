@@ -12,7 +12,8 @@ import numpy as np
 from interplay.ask.tuples.call import make_source
 from interplay.ask.tuples.source import TupleSource
 from interplay.ask.tuples.table import BestRows, packed_rows
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.tuples import MaxGains
 from interplay.data.codes.coded import CodedComparison, chosen_rows
 from interplay.search.engines.base import Engine
 from interplay.search.engines.choice import EngineChoice

@@ -17,8 +17,9 @@ from interplay.ask.selection.last_word import LastWord
 from interplay.ask.selection.runs import SearchedRun, SearchedSelection, search_selection
 from interplay.ask.selection.significance import fitted_run, in_model, last_word_of, made_selection
 from interplay.ask.selection.task import SelectionTask
-from interplay.base.arrays import FloatArray, IntArray, MaxGains
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.progress import part
+from interplay.base.tuples import MaxGains
 from interplay.infer.p_values import adjust, relevant_mask, significance_order
 from interplay.show.results.run import Run, smallest_log_p
 from interplay.show.results.selection import Selection

@@ -9,8 +9,9 @@ from typing import Annotated, Any, get_type_hints
 from interplay.ask.selection.runs import SearchedRun
 from interplay.ask.selection.score_tests import ScoreTests
 from interplay.ask.selection.settings import SelectionSettings
-from interplay.base.arrays import FloatArray, IntArray, MaxGains
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_path
+from interplay.base.tuples import MaxGains
 from interplay.data.study.covariates import Covariates
 from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.classes import DecisionClasses

@@ -15,8 +15,9 @@ from interplay.ask.selection.score_tests import ScoreTests, run_score_tests
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.ask.selection.task import SelectionTask
 from interplay.ask.selection.variable_tests import variable_tests
-from interplay.base.arrays import FloatArray, MaxGains
+from interplay.base.arrays import FloatArray
 from interplay.base.progress import Progress, check_progress, part
+from interplay.base.tuples import MaxGains
 from interplay.data.codes.coded import CodedComparison, CodedStudy, SharedCodes, coder_for
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.contrast import contrast_table

@@ -10,8 +10,9 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from interplay.ask.selection.settings import SelectionSettings
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
+from interplay.base.planes import BitPlanes
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.rank_scores import RankScores, normal_scores

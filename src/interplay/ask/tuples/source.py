@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from interplay.ask.tuples.table import BestRows, ParquetRows, TuplesInterrupted, TupleTable, in_order
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.planes import BitPlanes
 from interplay.base.progress import ShowDone, part, show_progress
+from interplay.base.tuples import TupleRows, TupleTiles
 from interplay.search.engines.base import USUAL_TILES, Engine, TileShape
 from interplay.search.engines.routing import tiles_of_tuples
 from interplay.search.engines.sinks import TupleFormula

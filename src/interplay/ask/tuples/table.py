@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray, TupleRows
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import needing, shown
+from interplay.base.tuples import TupleRows
 from interplay.files.whole_file import is_special, put_in_place, real_path
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, CodeBlocks, DiscreteCodes, IntArray, numbered, starts_of
+from interplay.base.arrays import BoolArray, IntArray, numbered, starts_of
 from interplay.base.checks import naming_argument
 from interplay.base.jobs import map_in_threads
+from interplay.base.planes import BitPlanes, CodeBlocks, DiscreteCodes
 from interplay.data.codes.coder import Coder, Discrete, make_coder
 from interplay.data.codes.planes import MappedWords, make_bit_planes
 from interplay.data.codes.rank_scores import RankScores

@@ -23,13 +23,12 @@ from interplay.base.arrays import (
     MAX_LEVELS,
     BoolArray,
     CodeArray,
-    CutValues,
-    DiscreteCodes,
     FloatArray,
     IntArray,
 )
 from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
+from interplay.base.planes import CutValues, DiscreteCodes
 from interplay.base.seeds import resolve_seed
 from interplay.data.codes.survey import ColumnSurvey, column_blocks, forced_kinds, imputed, level_for_missing
 from interplay.data.study.rank_thresholds import check_discretization, resolve_range, suggest_range

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from interplay import _core
-from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, IntArray, WordArray, starts_of
+from interplay.base.arrays import IntArray, WordArray, starts_of
 from interplay.base.jobs import map_in_threads
+from interplay.base.planes import WORDS_PER_BLOCK, BitPlanes, CodeBlocks
 from interplay.data.study.outcomes.search_scores import SearchScores
 from interplay.data.study.outcomes.targets import Target
 from interplay.files.whole_file import whole_path

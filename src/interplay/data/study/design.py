@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import MAX_LEVELS, DiscreteCodes, FloatArray, IntArray, numbered
+from interplay.base.arrays import MAX_LEVELS, FloatArray, IntArray, numbered
 from interplay.base.checks import naming_argument
+from interplay.base.planes import DiscreteCodes
 from interplay.data.models.linear import independent_columns
 from interplay.data.study.columns import Column, ColumnKind, check_length, decision_column
 from interplay.data.study.covariates import Covariates

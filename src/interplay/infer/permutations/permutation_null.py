@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, MaxGains
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.tails import chi2_tail, log_chi2_tail
+from interplay.base.tuples import MaxGains
 from interplay.infer.null_distribution import NullFit
 from interplay.infer.p_values import CHI2_PER_UNIT, chi2_statistic, with_df
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, NotRequired, TypeAlias, TypedDict, Unpack
 
-from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles, summed
+from interplay.base.arrays import FloatArray
+from interplay.base.planes import BitPlanes
 from interplay.base.progress import part
+from interplay.base.tuples import MaxGains, TupleRows, TupleTiles, summed
 from interplay.search.engines.routing import ChunkSize, DoneChunk, SearcherCounts, end_of_chunk, tile_costs
 from interplay.search.engines.sinks import Listing, Maxima, Screen, Sink, TupleFormula
 

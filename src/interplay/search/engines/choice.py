@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, IntArray, TupleTiles
+from interplay.base.arrays import BoolArray, IntArray
 from interplay.base.checks import shown
 from interplay.base.jobs import n_cores, resolve_n_jobs
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleTiles
 from interplay.search.engines.base import USUAL_TILES, Engine, SearchOptions, TileShape
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.routing import add_counts

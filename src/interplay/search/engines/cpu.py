@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
-from interplay.base.arrays import BitPlanes, TupleRows, TupleTiles
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleRows, TupleTiles
 from interplay.search.engines.base import Engine, SearchInterrupted, SearchOptions
 from interplay.search.engines.routing import add_counts, core_tiles, count_searched
 from interplay.search.engines.sinks import ALL_KINDS, Listing, Maxima, Rows, Screen, Sink

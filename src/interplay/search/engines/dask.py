@@ -16,8 +16,9 @@ from importlib.metadata import version
 from math import inf
 from typing import Any, Unpack
 
-from interplay.base.arrays import BitPlanes, TupleRows, TupleTiles, summed
 from interplay.base.checks import needing
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleRows, TupleTiles, summed
 from interplay.search.engines.base import USUAL_TILES, Engine, OnProgress, SearchInterrupted, SearchOptions, TileShape
 from interplay.search.engines.dask_cluster import LOST, POLL_SECONDS, Cluster, Connection, in_one_line
 from interplay.search.engines.dask_tasks import SharedData, TaskResult, search_chunk, tile_shape_here

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BitPlanes, FloatArray, TupleTiles
+from interplay.base.arrays import FloatArray
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleTiles
 from interplay.search.engines.base import Engine, TileShape
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.routing import SearcherCounts

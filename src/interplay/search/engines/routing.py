@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
-from interplay.base.arrays import BitPlanes, FloatArray, TupleTiles
+from interplay.base.arrays import FloatArray
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleTiles
 from interplay.files.types import fits
 
 #: Variables that fill a register of lanes, and variables whose triples are searched together.
@@ -145,7 +147,7 @@ def end_of_chunk(before: FloatArray, begin: int, cost: float) -> int:
 
     Examples
     --------
-    >>> from interplay.base.arrays import summed
+    >>> from interplay.base.tuples import summed
     >>> end_of_chunk(summed([5.0, 5.0, 5.0]), 1, 7), end_of_chunk(summed([5.0, 5.0, 5.0]), 1, 0)
     (2, 2)
     >>> end_of_chunk(summed([5.0, 5.0, 5.0]), 0, 100)

@@ -16,8 +16,10 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import MaxGains, TupleRows, TupleTiles
 
 #: Upper limit of the rows in one chunk; threads may exceed it by the rows they already hold.
 MAX_ROWS = 1_000_000

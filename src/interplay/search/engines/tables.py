@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from interplay import _core
-from interplay.base.arrays import BitPlanes, IntArray, places_of_each
+from interplay.base.arrays import IntArray, places_of_each
+from interplay.base.planes import BitPlanes
 from interplay.search.engines.cpu import core_planes, default_simd_level
 
 #: Numbers that are counted in one go, between two chances to interrupt.

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_int, needing
 from interplay.base.tails import log_chi2_tail
+from interplay.base.tuples import MaxGains
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.files.types import Check
 from interplay.infer.arms import WEIGHTS, Weights

@@ -7,8 +7,9 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from interplay.base.arrays import IntArray, MaxGains
+from interplay.base.arrays import IntArray
 from interplay.base.checks import check_path
+from interplay.base.tuples import MaxGains
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.files.archive import FileFormat, is_archive_of, read_archive, write_archive

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from interplay.base.arguments import NEW_SAMPLES, described_by
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_int, shown
+from interplay.base.tuples import MaxGains
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.data.study.outcomes.words import Words
 from interplay.files.types import Check

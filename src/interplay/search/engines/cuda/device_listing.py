@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, TupleRows, TupleTiles, summed
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.tuples import TupleRows, TupleTiles, summed
 from interplay.search.engines.cuda.device_state import ChosenTiles, OnDone, SearchData
 from interplay.search.engines.cuda.device_tuples import (
     GAINS,

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, IntArray, TupleTiles
+from interplay.base.arrays import IntArray
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleTiles
 from interplay.search.engines.cuda.devices import TooLittleMemory, free_bytes
 from interplay.search.engines.cuda.digit_orders import DigitOrders
 from interplay.search.engines.cuda.layout import SPARE_ROWS, LaneLayout, PlaneUpload, make_lane_layout

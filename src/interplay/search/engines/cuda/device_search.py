@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray, MaxGains, TupleTiles
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.tuples import MaxGains, TupleTiles
 from interplay.search.engines.cuda.device_planes import KeptPlanes
 from interplay.search.engines.cuda.device_state import ChosenTiles, OnDone, SearchData
 from interplay.search.engines.cuda.device_tuples import (

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleTiles
 from interplay.search.engines.cuda.device_planes import DevicePlanes, KeptPlanes
 from interplay.search.engines.cuda.devices import DeviceLimits, device_properties, free_bytes
 from interplay.search.engines.cuda.tables import InformationTables

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.tuples import TupleTiles
 from interplay.search.engines.cuda.device_state import ChosenTiles, DeviceState, OnDone, SearchData
 from interplay.search.engines.cuda.kernel_loader import Kernel, allow_shared_memory, compile_ahead, compiled
 from interplay.search.engines.cuda.kernels import EVERY_MEMBER, NUMBERS, SearchVariant

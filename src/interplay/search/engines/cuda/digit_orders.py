@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BitPlanes, IntArray
+from interplay.base.arrays import IntArray
+from interplay.base.planes import BitPlanes
 
 _BYTES_OF_STEP = 32
 

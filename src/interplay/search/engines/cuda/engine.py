@@ -14,10 +14,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, TupleRows, TupleTiles
+from interplay.base.arrays import FloatArray
 from interplay.base.checks import shown, warn
 from interplay.base.jobs import Interrupts, noticing_interrupts
+from interplay.base.planes import BitPlanes
 from interplay.base.progress import part
+from interplay.base.tuples import TupleRows, TupleTiles
 from interplay.search.engines.base import Engine, OnProgress, SearchInterrupted, SearchOptions, TileShape
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.cuda.device_listing import DeviceListing, ListingChunks

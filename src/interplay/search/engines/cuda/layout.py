@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleTiles
 from interplay.search.engines.cuda.digit_orders import DigitOrders
 from interplay.search.engines.cuda.kernel_loader import Kernel, compiled
 from interplay.search.engines.cuda.kernels import NUMBERS

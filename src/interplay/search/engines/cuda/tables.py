@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleTiles
 from interplay.search.engines.cpu import core_planes
 from interplay.search.engines.cuda.devices import NotForDevices
 from interplay.search.engines.sinks import TupleFormula

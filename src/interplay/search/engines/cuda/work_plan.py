@@ -12,7 +12,9 @@ from math import gcd, log2
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles, starts_of
+from interplay.base.arrays import FloatArray, IntArray, starts_of
+from interplay.base.planes import BitPlanes
+from interplay.base.tuples import TupleTiles
 from interplay.search.engines.cuda.devices import DeviceLimits, NotForDevices
 from interplay.search.engines.cuda.digit_orders import digit_orders, segment_steps
 from interplay.search.engines.cuda.kernel_loader import Kernel
