@@ -19,7 +19,7 @@ from interplay.infer.correlation_test import (
     level_gain_log_p,
 )
 from interplay.infer.drawn_levels import DrawnLevels
-from interplay.infer.given_test import GivenOthers
+from interplay.infer.given_test import GivenNumbers
 from interplay.infer.product_maxima import int_normal_scores, number_products
 
 
@@ -169,7 +169,7 @@ def test_partial_correlation_given_others():
     rng = np.random.default_rng(7)
     X, n = rng.normal(size=(6, 80)), 80
     y = X[0] + 0.5 * X[1] + rng.normal(size=n)
-    given = GivenOthers.of(X[:2], y[np.newaxis], is_number=True)
+    given = GivenNumbers.of(X[:2], y[np.newaxis])
     import statsmodels.api as sm
 
     for v, p in zip(range(2, 6), np.exp(given.log_p(X[2:])), strict=True):

@@ -122,7 +122,7 @@ class SelectionPlots:
         codes, (first, second) = classes.codes, s.class_sizes
         if [str(label) for label in classes.labels] != [str(first), str(second)]:
             raise ValueError(f"y must have the classes of the search, {shown(first)} and {shown(second)}")
-        values = np.asarray(table.columns(slice(0, table.n_vars)), dtype=np.float64)
+        values = np.array(table.columns(slice(0, table.n_vars)), dtype=np.float64)  # a copy: frames give views
         values[table.is_label] = np.nan
         with np.errstate(invalid="ignore"):
             means = [_means(values[:, codes == one]) for one in (0, 1)]
