@@ -11,6 +11,9 @@ Tables of 600 people and 400 variants on ten chromosomes; Holm at 0.05 over all 
 - background: unrelated people; 300 additive causes make 60 % of the outcome, and the product of two variants on
   different chromosomes 5 % (classes: of the liability, 12 %, and 1200 people).
 
+- alone: `select` of single variants, on populations and families whose causes are on nine chromosomes; "any false"
+  counts the variants of the first one, adjusted for all 400.
+
 Ways: as the call is without covariates; with ten principal components of the same variants (--pcs 10); with polygenic
 offsets (--loco auto). "any false" is the share of tables with a significant pair that does not interact;
 "any below" counts all p-values, also where the search calls nothing significant because of structure. Writes
@@ -28,6 +31,7 @@ import numpy as np
 
 import interplay
 from benchmarks.genetics_lab.rows import means, options, run_cells
+from interplay.data.study.table import as_table
 
 N, CHROMOSOMES, EACH = 600, 10, 40
 P = CHROMOSOMES * EACH
@@ -79,14 +83,14 @@ SCENARIOS: dict[str, tuple[Any, int, float, float, float]] = {
 }
 
 
-def make_table(scenario: str, outcome: str, table: int) -> tuple[Any, Any]:
+def make_table(scenario: str, outcome: str, table: int, first_cause: int = 0) -> tuple[Any, Any]:
     people, n_causes, additive, shared, pair = SCENARIOS[scenario]
     rng = np.random.default_rng([SEED, list(SCENARIOS).index(scenario), table])
     n = N
     if outcome == "classes" and pair:
         n, pair = 2 * N, 0.12
     X, common = people(rng, n)
-    causes = rng.choice(P, n_causes, replace=False)
+    causes = first_cause + rng.choice(P - first_cause, n_causes, replace=False)
     y = np.sqrt(additive) * scaled(scaled(X[:, causes]) @ rng.normal(size=n_causes))
     y += np.sqrt(shared) * (scaled(common) if shared else 0)
     y += np.sqrt(pair) * scaled(scaled(X[:, PAIR[0]]) * scaled(X[:, PAIR[1]]))
@@ -123,10 +127,29 @@ def searched(X: Any, y: Any, way: str, has_pair: bool) -> dict[str, float]:
     }
 
 
+def searched_alone(X: Any, y: Any, way: str) -> dict[str, float]:
+    """Return what a search of single variants calls relevant on the chromosome without causes."""
+    genotypes = as_table(X)
+    # Tables of arrays have no positions; those of files of genotypes have.
+    genotypes.__class__ = type("Placed", (type(genotypes),), {"positions": POSITIONS})
+    given: dict[str, Any] = {}
+    if "--loco" in way:
+        given["offset"] = interplay.genetics.polygenic_offsets(genotypes, y)
+    found = interplay.select(genotypes, y, dimensions=1, random_state=0, n_jobs=1, **given)
+    p = found.p_value[:EACH]
+    return {
+        "any false": float(found.is_relevant[:EACH].any()),
+        "p < .05": float((p < 0.05).mean()),
+        "found": float(found.is_relevant[EACH:].sum()),
+    }
+
+
 def record(cell: str, table: int) -> dict[str, float]:
     """Return what one search of one table finds."""
     warnings.simplefilter("ignore")
     scenario, outcome, way = cell.split(", ")
+    if scenario.endswith(" alone"):
+        return searched_alone(*make_table(scenario.removesuffix(" alone"), outcome, table, EACH), way)
     X, y = make_table(scenario, outcome, table)
     return searched(X, y, way, SCENARIOS[scenario][-1] > 0)
 
@@ -136,6 +159,11 @@ CELLS = [
     for scenario in SCENARIOS
     for outcome in ("number", "classes")
     for way in WAYS[scenario]
+] + [
+    f"{scenario} alone, {outcome}, {way}"
+    for scenario in ("populations", "families")
+    for outcome in ("number", "classes")
+    for way in ("nothing", "--loco auto")
 ]
 
 

@@ -107,17 +107,26 @@ def write_study(folder: Path, n_people: int, n_variants: int, missing: float) ->
     return {"X": X, **Y}
 
 
+#: Runs a command, and prints its CPU seconds, KiB and exit status. In a process of its own, as the memory of a process
+#: before it became the command counts, too.
+_MEASURED = """
+import os, subprocess, sys
+with open("said", "w") as said:
+    process = subprocess.Popen(sys.argv[1:], stdout=said, stderr=subprocess.STDOUT)
+_, status, used = os.wait4(process.pid, 0)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss, os.waitstatus_to_exitcode(status))
+"""
+
+
 def measured(command: list[str], folder: Path) -> tuple[float, float, bool]:
     """Return CPU seconds and MiB of a process, and whether it ended within the limit."""
-    limited = ["timeout", str(LIMIT), *command]
+    limited = [sys.executable, "-S", "-c", _MEASURED, "timeout", str(LIMIT), *command]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    with open(folder / "said", "w", encoding="utf-8") as said:
-        process = subprocess.Popen(limited, cwd=folder, stdout=said, stderr=subprocess.STDOUT, env=environment)
-        _, status, used = os.wait4(process.pid, 0)
-    code = os.waitstatus_to_exitcode(status)
+    done = subprocess.run(limited, cwd=folder, capture_output=True, text=True, env=environment, check=True)
+    seconds, kib, code = map(float, done.stdout.split())
     if code not in (0, 124):
         raise RuntimeError(f"{' '.join(command)}: {(folder / 'said').read_text()[-2000:]}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, code == 0
+    return seconds, kib / 1024, code == 0
 
 
 def commands(plink: str, outcome: str, kind: str) -> dict[str, list[str]]:
