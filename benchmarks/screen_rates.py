@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.ask.interaction.prospects import MAX_LISTED
-from interplay.ask.interaction.screen import ScreenedTuples, screen_tuples
-from interplay.ask.interaction.target_tests import target_tests
+from interplay.ask.tuple_tests.prospects import MAX_LISTED
+from interplay.ask.tuple_tests.screen import ScreenedTuples, screen_tuples
+from interplay.ask.tuple_tests.target_tests import target_tests
 from interplay.data.codes.coded import code_comparison
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.design import Design, make_strata

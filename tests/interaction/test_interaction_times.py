@@ -9,7 +9,7 @@ from statsmodels.duration.survfunc import SurvfuncRight
 
 import interplay
 from command_line import in_process
-from interplay.ask.interaction import in_model
+from interplay.ask.tuple_tests import in_model
 from interplay.data.study.table import as_table
 from likelihood_ratio import covariate_products
 from reference import covariate_columns

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.ask.interaction import in_model
-from interplay.ask.interaction.screen import ScreenedTuples
+from interplay.ask.tuple_tests import in_model
+from interplay.ask.tuple_tests.screen import ScreenedTuples
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.search.engines.base import SearchInterrupted
 
@@ -17,9 +17,9 @@ def stop(*_args, **_options):
 @pytest.mark.parametrize(
     ("function", "kind"),
     [
-        ("class_tests.ClassTests.tested", ScreenedTuples),
-        ("listed_tests.adjust_listed", ScreenedTuples),
-        ("coded_task.CodedTask.named", TupleTests),
+        ("tuple_tests.class_tests.ClassTests.tested", ScreenedTuples),
+        ("interaction.listed_tests.adjust_listed", ScreenedTuples),
+        ("interaction.coded_task.CodedTask.named", TupleTests),
     ],
 )
 def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, function, kind):
@@ -27,7 +27,7 @@ def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, functio
     X = rng.normal(size=(200, 8))
     y = (X[:, 1] > 0) ^ (X[:, 4] > 0)
     whole = interplay.interactions(X, y)
-    monkeypatch.setattr(f"interplay.ask.interaction.{function}", stop)
+    monkeypatch.setattr(f"interplay.ask.{function}", stop)
     with pytest.raises(SearchInterrupted) as caught:
         interplay.interactions(X, y, checkpoint=tmp_path / "run")
     assert isinstance(caught.value.partial, kind)
@@ -53,7 +53,7 @@ def test_models_that_are_fitted_are_handed_over(monkeypatch):
     score = 2 * ((X[:, 1] > 0) ^ (X[:, 4] > 0))
     y = (rng.exponential(np.exp(-score)), rng.random(300) < 0.8)
     whole = interplay.interactions(X, y, max_p=1.0)
-    monkeypatch.setattr("interplay.ask.interaction.in_model._AT_ONCE", 300 * 4 * 5)  # five pairs at once
+    monkeypatch.setattr("interplay.ask.tuple_tests.in_model._AT_ONCE", 300 * 4 * 5)  # five pairs at once
     monkeypatch.setattr("interplay.base.progress._SECONDS_BETWEEN_UPDATES", 0.0)
     calls, models = [], in_model.models_of_cells
 

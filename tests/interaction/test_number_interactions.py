@@ -11,8 +11,8 @@ from scipy.stats import rankdata
 
 import interplay
 import reference
-from interplay.ask.interaction.number_tests import NumberSurvivors, NumberTables
-from interplay.ask.interaction.product_screen import LevelDosages, ProductScreen
+from interplay.ask.tuple_tests.number_tests import NumberSurvivors, NumberTables
+from interplay.ask.tuple_tests.product_screen import LevelDosages, ProductScreen
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import make_coder
 from interplay.data.study.comparisons import Comparison

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import interplay
-from interplay.ask.interaction.class_tests import least_gains
-from interplay.ask.interaction.prospects import MAX_LISTED
-from interplay.ask.interaction.screen import PSEUDOCOUNT, ScreenedTuples, n_tests, screen_tuples
-from interplay.ask.interaction.target_tests import target_tests
+from interplay.ask.tuple_tests.class_tests import least_gains
+from interplay.ask.tuple_tests.prospects import MAX_LISTED
+from interplay.ask.tuple_tests.screen import PSEUDOCOUNT, ScreenedTuples, n_tests, screen_tuples
+from interplay.ask.tuple_tests.target_tests import target_tests
 from interplay.data.codes.coded import code_comparison
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.design import Design, make_strata

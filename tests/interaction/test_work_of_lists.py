@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.ask.interaction import class_tests, prospects
-from interplay.ask.interaction.prospects import Prospects
+from interplay.ask.tuple_tests import class_tests, prospects
+from interplay.ask.tuple_tests.prospects import Prospects
 from interplay.infer.interaction import bootstrap, table_tests
 from interplay.infer.interaction import prospects as of_tables
 

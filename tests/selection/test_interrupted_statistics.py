@@ -29,7 +29,7 @@ def stop(*_args, **_options):
         ("interplay.ask.selection.significance", "arm_p_values", interplay.MaxGains),
         ("interplay.ask.selection.explanation", "target_tests", interplay.Selection),
         ("interplay.ask.selection.explanation", "explain", interplay.Selection),
-        ("interplay.ask.interaction.class_tests", "ClassTests.tested", interplay.Selection),
+        ("interplay.ask.tuple_tests.class_tests", "ClassTests.tested", interplay.Selection),
         ("interplay.ask.selection.explanation", "find_cautions", interplay.Selection),
     ],
 )
@@ -69,9 +69,9 @@ def stop_after(n_calls, function):
 @pytest.mark.parametrize(
     ("kind", "module", "function", "n_calls"),
     [
-        ("classes", "interplay.ask.interaction.beside_smooth", "smooth_test", 1),
-        ("times", "interplay.ask.interaction.in_model", "models_of_cells", 1),
-        ("covariate", "interplay.ask.interaction.in_model", "tuple_in_model", 4),
+        ("classes", "interplay.ask.tuple_tests.beside_smooth", "smooth_test", 1),
+        ("times", "interplay.ask.tuple_tests.in_model", "models_of_cells", 1),
+        ("covariate", "interplay.ask.tuple_tests.in_model", "tuple_in_model", 4),
     ],
 )
 def test_finished_tests_of_tuples_are_handed_over(monkeypatch, kind, module, function, n_calls):
@@ -82,7 +82,7 @@ def test_finished_tests_of_tuples_are_handed_over(monkeypatch, kind, module, fun
     y = score + rng.normal(size=400) > 3
     if kind == "times":
         y = rng.exponential(np.exp(-score)), rng.random(400) < 0.8
-        monkeypatch.setattr("interplay.ask.interaction.in_model._AT_ONCE", 400 * 4 * 5)  # five pairs at once
+        monkeypatch.setattr("interplay.ask.tuple_tests.in_model._AT_ONCE", 400 * 4 * 5)  # five pairs at once
     options |= {"random_state": 0, "dimensions": 2}
     whole = interplay.select(X, y, **options)
     original = getattr(importlib.import_module(module), function)

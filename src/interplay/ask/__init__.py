@@ -6,7 +6,9 @@
     interaction/    which tuples act together?                 `interactions`, `merge_interactions`
     gains/          the largest gain of each variable          `max_information_gain`
     tuples/         lists of tuples above a threshold          `interesting_tuples`
+    tuple_tests/    tests of tuples, which two rooms make
     planning/       how many samples does an interaction need? `power`
+    coding.py       levels, dosages or products, where the outcome and the variables allow for them
     answer.py       a question and its arguments → its result: several outcomes, held-out samples, chromosomes
     parts.py        parts of shards, or their files → those of one search, each of them once
     chromosome_offsets.py  predictions without one chromosome each → offsets without any set of chromosomes

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.seeds import Purpose, random_stream
@@ -21,6 +20,9 @@ from interplay.infer.permutations.permutation_null import comparable_gains
 from interplay.search.checkpoint import Checkpoint, kept_at_interrupt
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.plan import PreparedSearch
+
+if TYPE_CHECKING:
+    from interplay.ask.selection.settings import SelectionSettings
 
 #: Codes of all discretisations are kept up to this size, and made anew for each permutation beyond it.
 _MAX_KEPT_BYTES = 1 << 30

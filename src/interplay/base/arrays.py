@@ -24,9 +24,11 @@ MAX_LEVELS = 256
 #: Values of these types, in native byte order, can be cut by the compiled module.
 COMPILED_TYPES = ("f8", "f4", "i1", "u1", "i2", "i4", "i8")
 
-#: Upper limits of discretisations and contrast variables: a larger number is a slip, refused before it fills memory.
+#: Upper limits of discretisations, contrast variables and permutations: a larger number is a slip, refused before it
+#: fills memory.
 MAX_DISCRETIZATIONS = 10**6
 MAX_CONTRAST = 10**7
+MAX_PERMUTATIONS = 10**7
 
 
 def starts_of(sizes: IntArray) -> IntArray:

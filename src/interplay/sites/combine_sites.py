@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.class_tests import MAX_DF, tests_of_tables
 from interplay.ask.interaction.listed_tests import TestsOfScreen, wanted_tuples
-from interplay.ask.interaction.prospects import never_tested
-from interplay.ask.interaction.screen import most_df
+from interplay.ask.tuple_tests.class_tests import MAX_DF, tests_of_tables
+from interplay.ask.tuple_tests.prospects import never_tested
+from interplay.ask.tuple_tests.screen import most_df
 from interplay.base.arrays import FloatArray, IntArray, places_of_each
 from interplay.base.checks import check_list
 from interplay.base.jobs import resolve_n_jobs

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.prospects import PValueCaps, check_listed_method
-from interplay.ask.interaction.screen import most_df
+from interplay.ask.tuple_tests.prospects import PValueCaps, check_listed_method
+from interplay.ask.tuple_tests.screen import most_df
 from interplay.base.arrays import MAX_LEVELS, FloatArray
 from interplay.base.checks import check_choice, check_encodable, check_file, check_int, check_real, shown
 from interplay.base.text import tuples_in_words

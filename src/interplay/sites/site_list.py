@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.class_tests import ClassSurvivors, least_gains
-from interplay.ask.interaction.prospects import MAX_LISTED
-from interplay.ask.interaction.screen import most_cells, screen_tuples
+from interplay.ask.tuple_tests.class_tests import ClassSurvivors, least_gains
+from interplay.ask.tuple_tests.prospects import MAX_LISTED
+from interplay.ask.tuple_tests.screen import most_cells, screen_tuples
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_file, check_list, shown
 from interplay.base.progress import Progress, check_progress

@@ -19,11 +19,11 @@ from interplay.ask.answer import answer_task
 from interplay.ask.interaction.call import INTERACTION
 from interplay.ask.interaction.call import task_of as interaction_task
 from interplay.ask.interaction.find import SHARE_OF_SCREEN
-from interplay.ask.interaction.screen import PSEUDOCOUNT
-from interplay.ask.interaction.target_tests import target_tests
 from interplay.ask.relabelings import allowed_relabelings
 from interplay.ask.selection.call import SELECTION, SHARE_OF_SEARCH, task_of
 from interplay.ask.selection.runs import prepare_largest
+from interplay.ask.tuple_tests.screen import PSEUDOCOUNT
+from interplay.ask.tuple_tests.target_tests import target_tests
 from interplay.base.arrays import IntArray
 from interplay.base.planes import BitPlanes
 from interplay.base.tuples import MaxGains, TupleTiles

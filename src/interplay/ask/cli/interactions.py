@@ -34,7 +34,7 @@ from interplay.ask.cli.errors import (
 from interplay.ask.cli.help_groups import GroupedCommand
 from interplay.ask.cli.options import SELECT_OPTIONS, ShareOrNumber, option, select_arguments
 from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
-from interplay.ask.interaction.coding import CODING_CHOICES
+from interplay.ask.coding import CODING_CHOICES
 from interplay.data.codes.coder import MISSING_CHOICES
 from interplay.infer.linkage import DEFAULT_R2
 from interplay.readers.data_file import read_data

@@ -9,7 +9,7 @@ import click
 
 from interplay.ask.cli.errors import EXIT_CODES
 from interplay.ask.cli.options import numbers_of
-from interplay.ask.interaction.coding import CODING_CHOICES
+from interplay.ask.coding import CODING_CHOICES
 
 #: Columns of the bars of the curve.
 _WIDTH = 40

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
+from interplay.ask.coding import CODING_CHOICES
 from interplay.ask.estimators.fit_samples import (
     FIT_ARGUMENTS,
     SHARED_CONSTRAINTS,
@@ -36,7 +37,6 @@ from interplay.ask.estimators.tuple_features import (
     tuple_features,
 )
 from interplay.ask.interaction.call import interactions
-from interplay.ask.interaction.coding import CODING_CHOICES
 from interplay.ask.selection.call import select
 from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import FloatArray, IntArray

@@ -11,9 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from interplay.ask.interaction.beside_smooth import PValues, Splines
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.interaction.tuple_samples import tuple_samples
+from interplay.ask.tuple_tests.beside_smooth import PValues, Splines
+from interplay.ask.tuple_tests.tuple_samples import tuple_samples
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison

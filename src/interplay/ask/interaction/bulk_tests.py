@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.target_tests import TargetTests, target_tests
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.relabelings import permuted_outcomes
+from interplay.ask.tuple_tests.target_tests import TargetTests, target_tests
 from interplay.base.arrays import IntArray, scaled_columns
 from interplay.base.checks import warn
 from interplay.base.ranks import mid_ranks

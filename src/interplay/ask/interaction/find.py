@@ -11,13 +11,13 @@ import numpy as np
 
 from interplay.ask.interaction.bulk_tests import doubts, is_sparse, warn_of_sparse_tuples
 from interplay.ask.interaction.coded_task import CodedTask
-from interplay.ask.interaction.in_model import screen_cap
 from interplay.ask.interaction.listed_tests import TestsOfScreen, wanted_tuples
 from interplay.ask.interaction.products import Products
-from interplay.ask.interaction.prospects import MAX_LISTED
-from interplay.ask.interaction.screen import ScreenedTuples, screen_tuples
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.interaction.tests import best_discretizations
+from interplay.ask.tuple_tests.in_model import screen_cap
+from interplay.ask.tuple_tests.prospects import MAX_LISTED
+from interplay.ask.tuple_tests.screen import ScreenedTuples, screen_tuples
+from interplay.ask.tuple_tests.tests import best_discretizations
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, part, unfinished

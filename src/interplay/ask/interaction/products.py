@@ -13,12 +13,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from interplay.ask.interaction.prospects import MAX_LISTED
-from interplay.ask.interaction.screen import check_listed
-from interplay.ask.interaction.target_tests import TargetTests
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.interaction.tests import Asked
-from interplay.ask.interaction.tuple_samples import tuple_samples
+from interplay.ask.tuple_tests.prospects import MAX_LISTED
+from interplay.ask.tuple_tests.screen import check_listed
+from interplay.ask.tuple_tests.target_tests import TargetTests
+from interplay.ask.tuple_tests.tests import Asked
+from interplay.ask.tuple_tests.tuple_samples import tuple_samples
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison

@@ -8,12 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from interplay.ask.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
-from interplay.ask.interaction.coding import check_coding
+from interplay.ask.coding import check_coding
 from interplay.ask.interaction.family import TupleFamily, make_family
-from interplay.ask.interaction.prospects import PValueCaps, check_listed_method
 from interplay.ask.relabelings import allowed_relabelings
-from interplay.ask.selection.settings import MAX_PERMUTATIONS
-from interplay.base.arrays import IntArray
+from interplay.ask.tuple_tests.prospects import PValueCaps, check_listed_method
+from interplay.base.arrays import MAX_PERMUTATIONS, IntArray
 from interplay.base.checks import check_choice, check_int, check_list, check_real, shown
 from interplay.data.codes.coder import MISSING_CHOICES
 from interplay.data.codes.survey import forced_kinds

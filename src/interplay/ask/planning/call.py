@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.coding import CODING_CHOICES
+from interplay.ask.coding import CODING_CHOICES
 from interplay.base.arguments import taken_by
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import check_choice, check_int, check_numbers, check_real, shown

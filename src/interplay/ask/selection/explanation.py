@@ -11,7 +11,6 @@ from typing import cast
 
 import numpy as np
 
-from interplay.ask.interaction.target_tests import TargetTests, kept_counts, target_tests
 from interplay.ask.selection.best_order import make_best_order
 from interplay.ask.selection.best_tuples import explain
 from interplay.ask.selection.cautions import find_cautions, warn_of_cautions
@@ -20,6 +19,7 @@ from interplay.ask.selection.selected_tuples import adjusted_tests, make_selecte
 from interplay.ask.selection.short_list import make_short_list
 from interplay.ask.selection.task import SelectionTask
 from interplay.ask.selection.variable_effects import variable_effects
+from interplay.ask.tuple_tests.target_tests import TargetTests, kept_counts, target_tests
 from interplay.ask.variants import make_variants
 from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.base.progress import Progress, Unfinished, part, unfinished

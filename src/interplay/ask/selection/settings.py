@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from interplay.ask.selection.dimensions import resolve_dimensions
-from interplay.base.arrays import MAX_CONTRAST, MAX_LEVELS
+from interplay.base.arrays import MAX_CONTRAST, MAX_LEVELS, MAX_PERMUTATIONS
 from interplay.base.checks import check_choice, check_int, check_real, shown
 from interplay.data.codes.cuts import number_text
 from interplay.data.study.comparisons import MULTICLASS_CHOICES
@@ -28,9 +28,6 @@ _AUTO_CONTRAST_BOUNDS = (300, 1000)
 #: Groups are judged by permutations unless these would look at more tuples than this in all. A number of tuples and
 #: never a time, so that the result does not depend on the machine.
 MAX_PERMUTED_TUPLES = 10**12
-
-#: A larger number is a slip.
-MAX_PERMUTATIONS = 10**7
 
 #: Associations of at least this make variables redundant: 64 % of the variance of one set of ranks is in the other.
 REDUNDANCY = 0.8

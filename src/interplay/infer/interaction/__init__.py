@@ -32,7 +32,7 @@ pseudocounts* (1 bit of gain, times samples, is 2 ln 2 on the scale of G²):
    genotypes with rare alleles some 100 are left at max_p = 0.05/m; by ``thresholds[1]`` alone it would be 7000.
 2. The tuples left are counted, and get Kirkwood's bound: I of all parts and E ln Z, one logarithm and a few products
    per cell (`quick_fit` with no sweeps, `may_be_significant`).
-3. The survivors come back as tuples (`interplay.ask.interaction.screen.screen_tuples`). Python calls `interaction_test`
+3. The survivors come back as tuples (`interplay.ask.tuple_tests.screen.screen_tuples`). Python calls `interaction_test`
    with ``bootstrap_below=max_p``, drops p > `max_p`, and adjusts the rest by ``adjust_listed(…, n_tests=m)``.
    Adjusted for the listed tuples only, a false interaction is found in nearly every table of additive effects.
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from interplay.ask.interaction.tuple_samples import tuple_samples
+from interplay.ask.tuple_tests.tuple_samples import tuple_samples
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.base.progress import Progress, Unfinished, map_shown

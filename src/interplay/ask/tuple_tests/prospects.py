@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.interaction.tests import Asked
+from interplay.ask.tuple_tests.tests import Asked
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
 from interplay.base.checks import shown
 from interplay.infer.interaction.interaction_test import EXACT_SLACK

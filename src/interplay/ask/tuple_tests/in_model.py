@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from interplay.ask.interaction.tuple_samples import tuple_samples
+from interplay.ask.tuple_tests.tuple_samples import tuple_samples
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
 from interplay.base.progress import Progress, Unfinished, map_shown, part
 from interplay.data.codes.coded import CodedComparison

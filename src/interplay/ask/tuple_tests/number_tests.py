@@ -16,14 +16,14 @@ from typing import cast
 
 import numpy as np
 
-from interplay.ask.interaction.product_screen import (
+from interplay.ask.tuple_tests.product_screen import (
     LevelDosages,
     ProductScreen,
     largest_squares,
     needs_product_screen,
 )
-from interplay.ask.interaction.screen import PSEUDOCOUNT, Survivors, members_of, most_cells, most_df
-from interplay.ask.interaction.tests import ROUNDING, Asked, Bar, best_of_each
+from interplay.ask.tuple_tests.screen import PSEUDOCOUNT, Survivors, members_of, most_cells, most_df
+from interplay.ask.tuple_tests.tests import ROUNDING, Asked, Bar, best_of_each
 from interplay.base.arrays import BoolArray, CodeArray, FloatArray, IntArray, places_of_each
 from interplay.base.jobs import map_in_threads
 from interplay.base.planes import BitPlanes

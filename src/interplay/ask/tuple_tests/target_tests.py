@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from interplay.ask.interaction.class_tests import ClassTests
-from interplay.ask.interaction.number_tests import NumberTests
-from interplay.ask.interaction.screen import Survivors
-from interplay.ask.interaction.tests import Asked, Bar
+from interplay.ask.tuple_tests.class_tests import ClassTests
+from interplay.ask.tuple_tests.number_tests import NumberTests
+from interplay.ask.tuple_tests.screen import Survivors
+from interplay.ask.tuple_tests.tests import Asked, Bar
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.planes import BitPlanes
 from interplay.data.codes.coded import CodedComparison

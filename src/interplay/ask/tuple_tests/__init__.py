@@ -1,0 +1,15 @@
+"""Tests of tuples of a comparison, whatever its outcome is, as `select` and `interactions` ask for them.
+
+::
+
+    target_tests.py    a comparison → TargetTests: bars, tests and words of its tuples
+    class_tests.py     the same for classes, by tables of counts
+    number_tests.py    the same for numbers and residuals, by sums in cells
+    tests.py           how tests are asked for; the best discretisation of each tuple
+    screen.py          a comparison → ScreenedTuples: all tuples whose interaction may be significant
+    product_screen.py  pairs        → those whose product of dosages may be significant; curved variables
+    prospects.py       tuples       → those that a list can hold, by bounds of their p-values
+    tuple_samples.py   a tuple      → levels of its members, sample by sample
+    in_model.py        tuples       → their tests with covariates, an offset or times, by the full model
+    beside_smooth.py   tuples of cut numbers tested again beside smooth effects of the numbers
+"""
