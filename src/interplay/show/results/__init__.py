@@ -17,11 +17,10 @@
     combined.py                Combined: tests of several studies as one
     replicated.py              Replication: relevant variables in new samples, beside the first ones
     variable_replication.py    Selection + new samples → tests of its variables, each in the way it was found
-    replication.py             listed tuples and new samples → tests in the new samples
+    replication.py             listed tuples and new samples → tests there; again beside smooth effects of cut numbers
     number_replication.py      the same for one tuple and an outcome of numbers
     cut_samples.py             codes of a tuple's members → the samples that have a level of each, for second tests
     product_replication.py     tuples that were found by products, tested there by their products
-    smooth_replication.py      significant tuples there, tested again beside smooth effects of cut numbers
     provenance.py              when, by which engine and versions a result was made; of shards, summed
     summary_words.py           parts of a summary that both share: samples, classes, strata, cuts, table
     saved.py                   Selection, Interactions or Combined ↔ one file, with checks that it is consistent

@@ -8,14 +8,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from interplay.base.arrays import IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice, shown, warn
 from interplay.data.codes.cuts import NO_LEVEL
 from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
+from interplay.data.models.linear import spline_columns
 from interplay.data.study.design import Strata
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome
@@ -26,21 +27,24 @@ from interplay.data.study.study import Study, make_study
 from interplay.infer.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals, cell_log_odds
 from interplay.infer.interaction.model_test import ModelTest
 from interplay.infer.interaction.proportional_fit import fit_null_model
+from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.infer.interaction.table_tests import tested_tables
 from interplay.infer.interaction.tested_in_model import (
     effects_alone,
     tuple_in_model,
     with_model_tests,
 )
-from interplay.infer.interaction.tuple_tests import LISTED_METHODS, TupleTests, adjust_listed
+from interplay.infer.interaction.tuple_tests import LISTED_METHODS, TupleTests, adjust_listed, corrected_p_values
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.show.results.cut_samples import cut_samples
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.number_replication import replicated_numbers
 from interplay.show.results.product_replication import replicated_products
 from interplay.show.results.provenance import Provenance
-from interplay.show.results.smooth_replication import replicated_beside_smooth
 from interplay.show.results.summary_words import model_in_words
+
+if TYPE_CHECKING:
+    from interplay.show.results.interactions import Interactions
 
 
 def replicate(
@@ -266,3 +270,39 @@ def _counted(codes: list[IntArray], levels: list[int], classes: ClassTarget, str
         shape, columns = (strata.n_strata, *shape), [strata.codes, *columns]
     cell = np.ravel_multi_index([column[known] for column in columns], shape)
     return np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
+
+
+def replicated_beside_smooth(
+    first: Interactions,
+    tested: TupleTests,
+    study: Study,
+    number_of: dict[str, int],
+    adjust: Callable[[FloatArray], FloatArray],
+) -> TupleTests:
+    """Fill in the p-values beside smooth effects; `tested` are the tuples of `first` in the samples of `study`."""
+    table, outcome, strata = study.table, study.compared, study.strata
+    level, omit = first.settings["level"], first.omits_missing
+    rows = [
+        row
+        for row in np.flatnonzero(tested.is_significant(level) & ~tested.are_products).tolist()
+        if any(first.cuts_of(v).is_cut for v in tested.tuples[row].tolist())
+    ]
+    if not rows:
+        return tested.smooth_judged(adjust, level)
+    found = []
+    for row in rows:
+        cuts = [first.cuts_of(v) for v in tested.tuples[row].tolist()]
+        columns = [table.column(number_of[first.names[cut.variable]]) for cut in cuts]
+        d = int(tested.discretization[row])
+        codes = [cut.codes(one, d, omit_missing=omit) for cut, one in zip(cuts, columns, strict=True)]
+        samples = cut_samples(cuts, codes, strata, has_dosages=first.asked.coding == "dosage")
+        splines = [
+            spline_columns(one.read().astype(np.float64)[samples.known]) if cut.is_cut else None
+            for cut, one in zip(cuts, columns, strict=True)
+        ]
+        found.append(smooth_test(outcome, samples, splines, model=study.model))
+    again = tested.chosen(np.array(rows))
+    chi2, df = np.array([one[0] for one, _ in found]), np.array([one[1] for one, _ in found])
+    log_p = tested.smooth_log_p.copy()
+    log_p[rows] = smooth_log_p(corrected_p_values(again, chi2, df, 1), [other for _, other in found], level)
+    return replace(tested, smooth_log_p=log_p).smooth_judged(adjust, level)
