@@ -10,7 +10,7 @@ from interplay.ask.selection.dimensions import resolve_dimensions
 from interplay.data.codes.rank_scores import mid_rank_scores
 from interplay.infer import product_maxima as maxima_module
 from interplay.infer.arms import WEIGHTS, combined_log_p, learned_weights, weighted_arms
-from interplay.infer.arms import tests_of as weights_of
+from interplay.infer.arms import weighted_tests as weights_of
 from interplay.infer.product_maxima import int_normal_scores, int_scores, number_products, product_maxima
 from one_call_problem import N_SAMPLES, N_VARS, found_in_mixed_effects, mixed_effects
 

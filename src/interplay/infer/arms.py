@@ -119,12 +119,12 @@ def found_in_words(arm: str) -> str:
     return {ALONE: "alone", GIVEN: "given others"}.get(arm, f"in {arm}")
 
 
-def tests_of(dimensions: Sequence[int], arms: Collection[str], fixed: Weights) -> list[ArmTest]:
+def weighted_tests(dimensions: Sequence[int], arms: Collection[str], fixed: Weights) -> list[ArmTest]:
     """Return the tests of some arms with weights that sum up to 1.
 
     Examples
     --------
-    >>> [(test.name, round(test.weight, 2)) for test in tests_of((1, 2), ("given", "pairs"), WEIGHTS[False])]
+    >>> [(test.name, round(test.weight, 2)) for test in weighted_tests((1, 2), ("given", "pairs"), WEIGHTS[False])]
     [('given', 0.19), ('gain 2', 0.24), ('synergy 2', 0.33), ('product 2', 0.24)]
     """
     larger = [k for k in dimensions if k > 2]

@@ -14,8 +14,8 @@ beyond columns         `pillai_log_p`              `pillai_log_p`               
 
 A search tests many variables at once by the functions of this table; the classes here are these for one variable, as
 new samples and the winner among many tuples need them. In a model the likelihood ratio is asked as well, and the larger
-p-value counts, as in `ask.selection.last_word`. With groups of samples all claims are tested by permutations of whole
-groups.
+p-value counts, as in `ask.selection.confirmation`. With groups of samples all claims are tested by permutations of
+whole groups.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ The path of every question: call → study → plan → search (into a sink) →
     score_tests.py      rank scores          → ScoreTests: tests of variables alone and given others, products
     arm_tests.py        searches, scores     → the p-values of all tests that are combined
     significance.py     gains                → null fits → p-values → relevant variables → Selection
-    last_word.py        finds + full models → p-values with covariates, offset or times
+    confirmation.py     finds + full models → p-values with covariates, offset or times
     by_chromosome.py    an offset each       → a search of each chromosome's variables → one Selection
     stability.py        SelectionTask        → the same in halves of the samples → Stability
     explanation.py      Selection + study    → correlations, tuples, tests, counts, curves, cautions

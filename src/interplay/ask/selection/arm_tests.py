@@ -12,7 +12,7 @@ from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.tails import log_chi2_tail
 from interplay.base.tuples import MaxGains
-from interplay.infer.arms import FIT_OF_SYNERGIES, ArmPValues, ArmTest, arm_names, tests_of
+from interplay.infer.arms import FIT_OF_SYNERGIES, ArmPValues, ArmTest, arm_names, weighted_tests
 from interplay.infer.null_fit import NullFit, fit_null, guarded
 from interplay.infer.p_values import CHI2_PER_UNIT
 from interplay.show.results.run import Run
@@ -36,7 +36,7 @@ def arm_p_values(
         _Comparison(searched[start : start + n_dimensions], runs[start : start + n_dimensions], settings)
         for start in range(0, len(searched), n_dimensions)
     ]
-    tests = tests_of(settings.all_dimensions, settings.arms, searched[0].weights)
+    tests = weighted_tests(settings.all_dimensions, settings.arms, searched[0].weights)
     found = [_over_comparisons(test, [comparison.result_of(test) for comparison in comparisons]) for test in tests]
     return _with_shared_weights(found)
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from interplay.ask.selection.confirmation import Confirmation
 from interplay.ask.selection.explanation import explained, linked
-from interplay.ask.selection.last_word import LastWord
 from interplay.ask.selection.runs import SearchedRun, SearchedSelection, search_selection
-from interplay.ask.selection.significance import fitted_run, in_model, last_word_of, made_selection
+from interplay.ask.selection.significance import confirmation_of, fitted_run, in_model, made_selection
 from interplay.ask.selection.task import SelectionTask
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.progress import part
@@ -33,7 +33,7 @@ class _Part:
     variables: IntArray
     data: SearchedSelection
     runs: list[Run]
-    last_word: LastWord
+    confirmation: Confirmation
 
     def selection(self, whole: Selection) -> Selection:
         """Return what the whole found of these variables, with effects and counts; variables have their own numbers."""
@@ -48,7 +48,7 @@ class _Part:
             settings=self.data.task.settings,
             provenance=whole.provenance,
         )
-        return explained(in_model(made, self.data, self.last_word), self.data)
+        return explained(in_model(made, self.data, self.confirmation), self.data)
 
 
 def select_by_chromosome(task: SelectionTask, how: Mapping[str, Any]) -> Selection:
@@ -66,7 +66,7 @@ def select_by_chromosome(task: SelectionTask, how: Mapping[str, Any]) -> Selecti
     for one in parts:
         found = np.flatnonzero(is_found[one.variables])
         where = one.variables[found]
-        log_p[where] = np.maximum(log_p[where], one.last_word.of_runs(one.runs, found))
+        log_p[where] = np.maximum(log_p[where], one.confirmation.of_runs(one.runs, found))
     p_adjusted = adjust(np.exp(log_p), settings.p_adjust, level=settings.level)
     runs = [
         fitted_run(_joined_run([one.data.runs[number] for one in parts], parts, len(names)), settings)
@@ -104,10 +104,10 @@ def _searched(task: SelectionTask, how: Mapping[str, Any]) -> list[_Part]:
         here = replace(task, study=study, comparisons=study.comparisons(task.settings.multiclass), offsets=None)
         told = part(how["progress"], number / len(present), 1 / len(present))
         data = search_selection(here.of_variables(variables), **{**how, "progress": told})
-        last_word = last_word_of(data)
-        assert last_word is not None  # an offset has a full model
+        confirmation = confirmation_of(data)
+        assert confirmation is not None  # an offset has a full model
         runs = [fitted_run(run, data.task.settings) for run in data.runs]
-        parts.append(_Part(variables, data, runs, last_word))
+        parts.append(_Part(variables, data, runs, confirmation))
     return parts
 
 

@@ -24,7 +24,7 @@ from interplay.data.codes.contrast import contrast_table
 from interplay.data.codes.survey import warn_of_empty
 from interplay.data.study.comparisons import Comparison
 from interplay.files.types import Check
-from interplay.infer.arms import WEIGHTS, tests_of
+from interplay.infer.arms import WEIGHTS, weighted_tests
 from interplay.infer.p_values import CHI2_PER_UNIT
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.engines.base import Engine, SearchInterrupted
@@ -286,6 +286,6 @@ def _score_tests(coded: CodedComparison, settings: SelectionSettings) -> ScoreTe
     return run_score_tests(
         scores,
         variable_tests(comparison),
-        names={test.name for test in tests_of(settings.all_dimensions, settings.arms, WEIGHTS[False])},
+        names={test.name for test in weighted_tests(settings.all_dimensions, settings.arms, WEIGHTS[False])},
         contrast=contrast[0] if contrast else None,
     )

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from interplay.ask.selection.arm_tests import arm_p_values
+from interplay.ask.selection.confirmation import Confirmation, has_long_tails
 from interplay.ask.selection.explanation import explained
-from interplay.ask.selection.last_word import LastWord, has_long_tails
 from interplay.ask.selection.runs import SearchedRun, SearchedSelection
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray
@@ -41,7 +41,7 @@ def selection_from(
     Without the `data`, the result lacks what explains its variables: correlations, tuples, their tests and counts.
     """
     tests: tuple[ArmPValues, ...] = ()
-    last_word = last_word_of(data)
+    confirmation = confirmation_of(data)
     if settings.permutations:
         nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
         runs = [Run.of(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
@@ -56,21 +56,21 @@ def selection_from(
         runs = [fitted_run(run, settings) for run in searched]
         if settings.all_dimensions is None:
             log_p = smallest_log_p(runs)
-            if last_word is not None:
-                log_p = _confirmed(log_p, runs, last_word, settings)
+            if confirmation is not None:
+                log_p = _confirmed(log_p, runs, confirmation, settings)
         else:
             tests = arm_p_values(searched, runs, settings)
-            tests = tests if last_word is None else last_word.over_arms(tests)
+            tests = tests if confirmation is None else confirmation.over_arms(tests)
             log_p = log_p_of_all(tests)
             runs = [run for run in runs if run.dimensions in settings.all_dimensions]
         p_values = np.exp(log_p)
         p_adjusted = adjust(p_values, settings.p_adjust, level=settings.level)
         order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     relevant = relevant_mask(p_adjusted, level=settings.level)
-    if last_word is not None and settings.permutations:
+    if confirmation is not None and settings.permutations:
         found_now = np.flatnonzero(relevant)
         p_values, p_adjusted = (each.copy() for each in (p_values, p_adjusted))
-        of_model = np.exp(last_word.of_runs(runs, found_now))
+        of_model = np.exp(confirmation.of_runs(runs, found_now))
         p_adjusted[found_now] = np.maximum(p_adjusted[found_now], of_model)
         relevant = relevant_mask(p_adjusted, level=settings.level)
     found = made_selection(
@@ -84,8 +84,8 @@ def selection_from(
         provenance=provenance,
         tests=tests,
     )
-    if data is not None and last_word is not None:
-        found = in_model(found, data, last_word)
+    if data is not None and confirmation is not None:
+        found = in_model(found, data, confirmation)
     if data is None:
         return found
     with handing_over(lambda: found, checkpoint=checkpoint):
@@ -123,32 +123,34 @@ def made_selection(
     )
 
 
-def last_word_of(data: SearchedSelection | None) -> LastWord | None:
+def confirmation_of(data: SearchedSelection | None) -> Confirmation | None:
     """Return the tests by full models, where there are covariates, an offset or times, and of sparse tuples."""
     if data is None:
         return None
     is_sparse = not data.task.settings.permutations and any(map(has_long_tails, data.task.comparisons))
     if data.task.study.model is None and not is_sparse:
         return None
-    return LastWord(data.coded, data.task.comparisons, data.task.settings)
+    return Confirmation(data.coded, data.task.comparisons, data.task.settings)
 
 
-def _confirmed(log_p: FloatArray, runs: Sequence[Run], last_word: LastWord, settings: SelectionSettings) -> FloatArray:
+def _confirmed(
+    log_p: FloatArray, runs: Sequence[Run], confirmation: Confirmation, settings: SelectionSettings
+) -> FloatArray:
     """Replace the p-values of relevant variables by those of full models, where these are larger."""
     confirmed = log_p.copy()
     p_adjusted = adjust(np.exp(log_p), settings.p_adjust, level=settings.level)
     found = np.flatnonzero(relevant_mask(p_adjusted, level=settings.level))
-    confirmed[found] = np.maximum(log_p[found], last_word.of_runs(runs, found))
+    confirmed[found] = np.maximum(log_p[found], confirmation.of_runs(runs, found))
     return confirmed
 
 
-def in_model(found: Selection, data: SearchedSelection, last_word: LastWord) -> Selection:
+def in_model(found: Selection, data: SearchedSelection, confirmation: Confirmation) -> Selection:
     """Add the tests of the relevant variables by the full model, where there is one."""
     model, covariates = data.task.study.model, data.task.study.design.covariates
     if model is None:
         return found
     about = [] if covariates is None else covariates.names
-    tests = last_word.record(model.outcome.model_kind, about, found.ranked, found.p_adjusted)
+    tests = confirmation.record(model.outcome.model_kind, about, found.ranked, found.p_adjusted)
     return replace(found, in_model=tests)
 
 

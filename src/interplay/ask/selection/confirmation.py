@@ -54,7 +54,7 @@ def _excess(comparison: Comparison) -> float:
     return 0.0 if comparison.groups is not None else comparison.outcome.excess
 
 
-class LastWord:
+class Confirmation:
     """Tests of variables by the full models of a selection's comparisons.
 
     `comparisons`: those of a selection, with their models.
