@@ -78,6 +78,7 @@ def test_the_command_and_refusals(study, command):
     assert done.code == 0, done.err
     assert "rs8" in done.out
     assert "give -k 1" in command(*options).error_line
+    assert "give the number of variables" in command(*options, "-k", 1, "--best", "auto").error_line
     table = read_bed(path)
     for asked in ({}, {"dimensions": 2}, {"dimensions": (1, 2)}):
         with pytest.raises(ValueError, match="give dimensions=1"):

@@ -84,6 +84,8 @@ def run(
     record |= {"pcs": pcs, "loco": loco}
     if loco is not None and arguments["offset"] is not None:
         raise click.UsageError("--loco does not go with --offset: leave one of them out")
+    if loco is not None and outputs.best == "auto":
+        raise click.UsageError("--best auto does not go with --loco: give the number of variables")
     if loco is not None and arguments["dimensions"] != 1:
         raise click.UsageError("--loco is for variants by themselves here: give -k 1, or search pairs by interactions")
     if pcs is not None:
