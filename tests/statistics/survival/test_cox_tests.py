@@ -1,4 +1,4 @@
-"""Likelihood ratios and hazard ratios of Cox's model, against R's survival and statsmodels."""
+"""Likelihood ratios of Cox's model, against R's survival and statsmodels."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,7 @@ import statsmodels.api as sm
 
 import r_survival as r
 from full_models import full_model
-from interplay.data.models.cox import fit_cox
 from interplay.data.study.outcomes.times import Survival
-from interplay.infer.survival.hazard_effects import hazard_ratios
 
 
 def drawn(n=300, p=20, seed=0, *, ties=False):
@@ -46,23 +44,3 @@ class TestLikelihoodRatio:
         time, event, design, _, _ = drawn()
         assert r.nested(time, event, design, design[:, ::-1]) == (0.0, 0)
         assert r.nested(time, np.zeros(300, bool), design[:, :1], design) == (0.0, 0)
-
-
-class TestHazardRatios:
-    def test_against_r(self):
-        found = hazard_ratios(fit_cox(r.time, r.event, r.columns))
-        for name, expected in r.NUMBERS["hazard_ratios"].items():
-            assert getattr(found, name) == pytest.approx(np.array(expected), rel=1e-7)
-
-    def test_dependent_columns_have_none(self):
-        found = hazard_ratios(fit_cox(r.time, r.event, np.column_stack([r.columns, r.columns[:, 0]])))
-        assert np.isnan([each[2] for each in found]).all()
-        assert np.isfinite([each[:2] for each in found]).all()
-
-    def test_without_an_event_in_a_cell(self):
-        cell = np.repeat([0.0, 1.0], 20)
-        found = hazard_ratios(fit_cox(np.arange(1.0, 41.0), cell == 0, cell[:, np.newaxis]))
-        assert found.ratio[0] < 1e-4
-        assert found.low[0] == 0 or found.low[0] < 1e-20
-        assert found.high[0] > 1e6
-        assert found.p_value[0] > 0.9

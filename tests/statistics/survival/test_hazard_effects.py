@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
 import r_survival as r
-from interplay.data.models.cox import fit_cox
 from interplay.infer.survival.concordance import concordance
 from interplay.infer.survival.hazard_effects import (
     hazard_effects,
-    hazard_ratios,
     proportional_hazards_test,
 )
 
@@ -21,15 +18,9 @@ def test_with_a_covariate(n_threads):
     keywords = r.MODELS["all"]
     found = hazard_effects(scores, r.time, r.event, design=r.columns[:, 1:], n_threads=n_threads, **keywords)
     # The first one is a column of R's model.
-    assert np.log(found.ratio[0]) == pytest.approx(r.NUMBERS["all efron"]["coefficients"][0], rel=1e-7)
     assert found.p_proportional[0] == pytest.approx(r.NUMBERS["zph all efron"][6], rel=1e-6)
     assert found.concordance[0] == pytest.approx(r.NUMBERS["concordance"]["strata"]["value"])
-    assert found.concordance_error[0] == pytest.approx(r.NUMBERS["concordance"]["strata"]["standard_error"])
     both = np.column_stack([r.columns[:, 1], scores[1]])
-    ratios = hazard_ratios(fit_cox(r.time, r.event, both, **keywords))
-    assert [found.ratio[1], found.low[1], found.high[1]] == pytest.approx([each[1] for each in ratios[:3]])
-    ratio, _ = r.nested(r.time, r.event, both[:, :1], both, **keywords)
-    assert found.p_value[1] == pytest.approx(chi2.sf(ratio, 1))
     assert found.p_proportional[1] == pytest.approx(
         proportional_hazards_test(r.time, r.event, both, **keywords).p_value[1]
     )
@@ -40,7 +31,7 @@ def test_with_a_covariate(n_threads):
 
 def test_a_variable_that_covariates_explain():
     found = hazard_effects(r.columns[:, :1].T * 3, r.time, r.event, design=r.columns)
-    assert np.isnan([found.ratio[0], found.low[0], found.p_value[0], found.p_proportional[0]]).all()
+    assert np.isnan(found.p_proportional[0])
     assert np.isfinite(found.concordance[0])
     none = hazard_effects(np.empty((0, 80)), r.time, r.event)
-    assert none.ratio.shape == (0,)
+    assert none.concordance.shape == (0,)

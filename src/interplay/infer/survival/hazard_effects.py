@@ -1,4 +1,4 @@
-"""Variables that were found, and times → hazard ratio, concordance and a check of proportional hazards of each."""
+"""Variables that were found, and times → concordance and a check of proportional hazards of each."""
 
 from __future__ import annotations
 
@@ -10,26 +10,17 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray
 from interplay.base.jobs import map_in_threads, one_blas_thread
 from interplay.base.tails import chi2_tail
-from interplay.data.models.cox import CoxFit, fit_cox, fit_in_risk_sets, hazards_at_risk
+from interplay.data.models.cox import fit_in_risk_sets, hazards_at_risk
 from interplay.data.models.risk_sets import RiskSets
 from interplay.infer.survival.concordance import concordance
 
 
 class HazardEffects(NamedTuple):
-    """What each variable does to the hazard, in a Cox model with the covariates; each field is (n_vars,) float64."""
+    """How variables go with the hazard; each field is (n_vars,) float64."""
 
-    #: `ratio`, `low`, `high`: hazard ratio per unit of the variable, and its 95 % interval (Wald); NaN for a variable
-    #: that covariates explain.
-    ratio: FloatArray
-    low: FloatArray
-    high: FloatArray
-    #: Of the likelihood ratio of models with and without the variable.
-    p_value: FloatArray
-    #: `concordance`, `concordance_error`: harrell's C of the variable by itself, higher values first, and its standard
-    #: error; below 0.5 where lower values have the events earlier.
+    #: Harrell's C of the variable by itself, higher values first; below 0.5 where lower values have the events earlier.
     concordance: FloatArray
-    concordance_error: FloatArray
-    #: Of the test that the hazard ratio is the same at all times.
+    #: Of the test that the hazard ratio, given the covariates, is the same at all times; NaN where these explain it.
     p_proportional: FloatArray
 
 
@@ -44,9 +35,8 @@ def hazard_effects(
     offset: FloatArray | None = None,
     n_threads: int = 1,
 ) -> HazardEffects:
-    """Return the effects of a few variables, each in a model of its own with the covariates.
+    """Return how a few variables, (n_vars, n_samples), go with the hazard, each in a model of its own.
 
-    - `scores` (n_vars, n_samples): divide by the standard deviation for hazard ratios per standard deviation.
     - `design` (n_samples, n_columns): covariates.
     - `time`, `event`, `entry`, `strata`, `offset`: as in `fit_cox`.
 
@@ -55,26 +45,18 @@ def hazard_effects(
     >>> time, event = np.arange(1.0, 9.0), np.ones(8, dtype=bool)
     >>> found = hazard_effects(np.array([[0.0, 0, 1, 0, 1, 1, 0, 1]]), time, event)
     >>> [round(float(each[0]), 3) for each in found]
-    [0.472, 0.103, 2.164, 0.331, 0.357, 0.101, 0.5]
+    [0.357, 0.5]
     """
     given: dict[str, Any] = {"entry": entry, "strata": strata}
     columns = np.empty((len(time), 0)) if design is None else design
-    smaller = fit_cox(time, event, columns, offset=offset, **given)
 
-    def effects(x: FloatArray) -> list[float]:
-        larger_columns = np.column_stack([columns, x])
-        larger = fit_cox(time, event, larger_columns, offset=offset, **given)
-        ratios = hazard_ratios(larger)
-        chi2 = max(2.0 * (larger.log_likelihood - smaller.log_likelihood), 0.0)
-        p_value = float(chi2_tail(np.array([chi2]), np.ones(1))[0]) if larger.rank > smaller.rank else np.nan
-        c = concordance(time, event, x, **given)
-        proportional = proportional_hazards_test(time, event, larger_columns, offset=offset, **given)
-        of_ratio = [float(each[-1]) for each in (ratios.ratio, ratios.low, ratios.high)]
-        return [*of_ratio, p_value, c.value, c.standard_error, float(proportional.p_value[-1])]
+    def effects(x: FloatArray) -> tuple[float, float]:
+        of_model = proportional_hazards_test(time, event, np.column_stack([columns, x]), offset=offset, **given)
+        return concordance(time, event, x, **given).value, float(of_model.p_value[-1])
 
     with one_blas_thread():
         found = map_in_threads(effects, list(scores), n_threads)
-    return HazardEffects(*np.array(found, dtype=np.float64).reshape(len(scores), 7).T)
+    return HazardEffects(*np.array(found, dtype=np.float64).reshape(len(scores), 2).T)
 
 
 #: Eigenvalues of the information below this share of the largest one count as 0.
@@ -178,38 +160,3 @@ def _quadratic_form(score: FloatArray, information: FloatArray) -> tuple[float, 
     used = values > _SINGULAR * max(float(values.max()), 0.0)
     along = vectors.T @ score
     return float((along[used] ** 2 / values[used]).sum()), int(used.sum())
-
-
-class HazardRatios(NamedTuple):
-    """Hazard ratio of each column of a model, per unit of the column, with Wald's interval and test.
-
-    All are NaN for a column that is a sum of others.
-    """
-
-    ratio: FloatArray  #: (n_columns,)
-    low: FloatArray  #: (n_columns,)
-    high: FloatArray  #: (n_columns,)
-    p_value: FloatArray  #: (n_columns,)
-
-
-def hazard_ratios(fit: CoxFit, *, confidence: float = 0.95) -> HazardRatios:
-    """Return hazard ratios of a fitted model.
-
-    Examples
-    --------
-    >>> from interplay.data.models.cox import fit_cox
-    >>> fit = fit_cox(np.arange(1.0, 9.0), np.ones(8, bool), np.array([[0.0], [0], [1], [0], [1], [1], [0], [1]]))
-    >>> [round(float(each[0]), 3) for each in hazard_ratios(fit)]
-    [0.472, 0.103, 2.164, 0.334]
-    """
-    from scipy.special import ndtri
-
-    error = np.sqrt(np.diag(fit.covariance))
-    coefficients = np.where(np.isnan(error), np.nan, fit.coefficients)
-    half = float(ndtri((1 + confidence) / 2)) * error
-    known = np.isfinite(error) & (error > 0)
-    chi2 = np.where(known, (coefficients / np.where(known, error, 1.0)) ** 2, 0.0)
-    with np.errstate(over="ignore"):  # a coefficient that grows without end has an interval up to infinity
-        ratio, low, high = (np.exp(each) for each in (coefficients, coefficients - half, coefficients + half))
-    p_value = np.where(known, chi2_tail(chi2, np.ones(len(chi2))), np.nan)
-    return HazardRatios(ratio=ratio, low=low, high=high, p_value=p_value)
