@@ -13,8 +13,7 @@ from interplay.infer.survival.concordance import concordance
 def test_against_r(model):
     keywords = {"plain": {}, "entry": {"entry": r.entry}, "strata": {"entry": r.entry, "strata": r.stratum}}[model]
     found = concordance(r.time, r.event, r.columns[:, 0], **keywords)
-    expected = r.NUMBERS["concordance"][model]
-    assert found._asdict() == pytest.approx(expected, rel=1e-12)
+    assert found == pytest.approx(r.NUMBERS["concordance"][model]["value"], rel=1e-12)
 
 
 @given(data=st.data())
@@ -32,27 +31,12 @@ def test_against_plain_loops(data):
             if i != j and event[i] and after and entry[j] < time[i] and strata[i] == strata[j]:
                 pairs[0 if risk[i] > risk[j] else 1 if risk[i] < risk[j] else 2] += 1
     found = concordance(time, event, risk.astype(float), entry=entry, strata=strata)
-    assert [found.concordant, found.discordant, found.tied] == pairs
     if sum(pairs):
-        assert found.value == pytest.approx((pairs[0] + pairs[2] / 2) / sum(pairs))
+        assert found == pytest.approx((pairs[0] + pairs[2] / 2) / sum(pairs))
     else:
-        assert np.isnan(found.value)
+        assert np.isnan(found)
 
 
 def test_perfect_risks():
     time = np.arange(1.0, 1001.0)
-    found = concordance(time, np.ones(1000, bool), -time)
-    assert (found.value, found.standard_error) == (1.0, 0.0)
-    assert found.concordant == 499500
-
-
-def test_the_standard_error_is_that_of_repetitions():
-    values, errors = [], []
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        risk = rng.normal(size=150)
-        time, censored = rng.exponential(np.exp(-0.7 * risk)), rng.exponential(2, 150)
-        found = concordance(np.minimum(time, censored), time <= censored, risk)
-        values.append(found.value)
-        errors.append(found.standard_error)
-    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
+    assert concordance(time, np.ones(1000, bool), -time) == 1.0

@@ -1,28 +1,13 @@
-"""Times and risks → Harrell's concordance with its standard error, in N log N steps."""
+"""Times and risks → Harrell's concordance, in N log N steps."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, numbered, places_of_each
-
-
-class Concordance(NamedTuple):
-    """How well risks foretell the order of events."""
-
-    #: The share of comparable pairs in which the sample with the higher risk has its event first; pairs of equal risks
-    #: count one half. 0.5 by chance; NaN where no pair is comparable.
-    value: float
-    #: By the infinitesimal jackknife, as in R's ``concordance``.
-    standard_error: float
-    #: `concordant`, `discordant`, `tied`: comparable pairs: the event is seen in one sample while the other one is at
-    #: risk, and stays without it.
-    concordant: int
-    discordant: int
-    tied: int
 
 
 def concordance(
@@ -32,8 +17,11 @@ def concordance(
     *,
     entry: npt.NDArray[Any] | None = None,
     strata: npt.NDArray[Any] | None = None,
-) -> Concordance:
-    """Return Harrell's C of risks: higher ones are expected to have their event earlier.
+) -> float:
+    """Return Harrell's C of risks, higher ones expected to have their event earlier; NaN where no pair is comparable.
+
+    The share of comparable pairs (the event is seen in one sample while the other one is at risk, and stays without it)
+    in which the sample with the higher risk has its event first; pairs of equal risks count one half.
 
     - `time`, `event`, `entry`, `strata`: as in `fit_cox`. Pairs of different strata are not compared.
     - `risk` (n_samples,).
@@ -41,9 +29,8 @@ def concordance(
     Examples
     --------
     >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, True, False, True])
-    >>> found = concordance(time, event, np.array([3.0, 1.0, 2.0, 1.0]))
-    >>> round(found.value, 3), (found.concordant, found.discordant, found.tied)
-    (0.7, (3, 1, 1))
+    >>> round(concordance(time, event, np.array([3.0, 1.0, 2.0, 1.0])), 3)
+    0.7
     """
     n = len(time)
     pairs = np.zeros((3, n), dtype=np.int64)
@@ -54,12 +41,8 @@ def concordance(
     # Each pair was counted at both of its samples.
     total = int(comparable.sum()) // 2
     if not total:
-        return Concordance(np.nan, np.nan, 0, 0, 0)
-    value = 0.5 + float((concordant - discordant).sum()) / (4.0 * total)
-    influence = (0.5 * (comparable + concordant - discordant) - value * comparable) / total
-    n_concordant, n_discordant = int(concordant.sum()) // 2, int(discordant.sum()) // 2
-    error = float(np.sqrt((influence**2).sum()))
-    return Concordance(value, error, n_concordant, n_discordant, total - n_concordant - n_discordant)
+        return float("nan")
+    return 0.5 + float((concordant - discordant).sum()) / (4.0 * total)
 
 
 def _pairs_of_each(

@@ -52,7 +52,7 @@ def hazard_effects(
 
     def effects(x: FloatArray) -> tuple[float, float]:
         of_model = proportional_hazards_test(time, event, np.column_stack([columns, x]), offset=offset, **given)
-        return concordance(time, event, x, **given).value, float(of_model.p_value[-1])
+        return concordance(time, event, x, **given), float(of_model.p_value[-1])
 
     with one_blas_thread():
         found = map_in_threads(effects, list(scores), n_threads)
@@ -64,18 +64,13 @@ _SINGULAR = 1e-10
 
 
 class ProportionalHazards(NamedTuple):
-    """Tests of coefficients that do not change with time: for each column alone, and for all together."""
+    """Tests of coefficients that do not change with time, (n_columns,) each, with one degree of freedom.
 
-    #: `chi2`, `p_value`, (n_columns,): with one degree of freedom each; NaN for a column that is a sum of others.
+    NaN for a column that is a sum of others.
+    """
+
     chi2: FloatArray
     p_value: FloatArray
-    global_chi2: float
-    global_df: int
-    #: NaN where there is nothing to test.
-    global_p_value: float
-    #: (n_columns,): sign and size of the change: score divided by the root of its information and of the number of
-    #: events. Positive where the hazard ratio grows with time.
-    correlation: FloatArray
 
 
 def proportional_hazards_test(
@@ -108,9 +103,9 @@ def proportional_hazards_test(
     fit = fit_in_risk_sets(sets, columns, offset)
     m = columns.shape[1]
     kept = np.flatnonzero(~np.isnan(np.diag(fit.covariance)))
-    chi2, correlation = np.full(m, np.nan), np.full(m, np.nan)
+    chi2 = np.full(m, np.nan)
     if not len(kept):
-        return ProportionalHazards(chi2, chi2, 0.0, 0, np.nan, correlation)
+        return ProportionalHazards(chi2, chi2)
     centred = columns[:, kept] - columns[:, kept].mean(axis=0)
     spread = np.abs(centred).max(axis=0)
     rows = np.ascontiguousarray((centred / np.where(spread > 0, spread, 1.0)).T)
@@ -119,11 +114,8 @@ def proportional_hazards_test(
     tested = diagonal > _SINGULAR * max(float(diagonal.max()), 0.0)
     safe = np.where(tested, diagonal, 1.0)
     chi2[kept] = np.where(tested, score**2 / safe, np.nan)
-    correlation[kept] = np.where(tested, score / np.sqrt(safe * sets.n_events), np.nan)
     p_value = np.where(np.isnan(chi2), np.nan, chi2_tail(np.nan_to_num(chi2), np.ones(m)))
-    of_all, df = _quadratic_form(score, information)
-    of_all_p = float(chi2_tail(np.array([of_all]), np.array([df]))[0]) if df else np.nan
-    return ProportionalHazards(chi2, p_value, of_all, df, of_all_p, correlation)
+    return ProportionalHazards(chi2, p_value)
 
 
 def _of_products(
@@ -153,10 +145,3 @@ def _time_scale(
     curve = kaplan_meier(time, event, entry)
     before = np.concatenate([[1.0], curve.survival])[np.searchsorted(curve.time, time[sets.samples])]
     return np.asarray(before.mean() - before)
-
-
-def _quadratic_form(score: FloatArray, information: FloatArray) -> tuple[float, int]:
-    values, vectors = np.linalg.eigh(information)
-    used = values > _SINGULAR * max(float(values.max()), 0.0)
-    along = vectors.T @ score
-    return float((along[used] ** 2 / values[used]).sum()), int(used.sum())
