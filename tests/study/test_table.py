@@ -64,6 +64,16 @@ def test_bool_array_is_labels():
     np.testing.assert_array_equal(table.block(0, 2), X.T.astype(int))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_numbers_of_neighbouring_columns_give_a_copy(order):
+    values = np.asarray(np.arange(60.0).reshape(6, 10), order=order)
+    table = as_table(values)
+    for which in ([2, 3, 4], [0, 1], [9], [3, 2], [-2, -1], []):
+        read = table.columns(np.array(which, dtype=np.int64))
+        np.testing.assert_array_equal(read, values.T[which])
+        assert not np.shares_memory(read, values)
+
+
 def test_list_of_rows_keeps_the_kind_of_each_column():
     table = as_table([[1.5, "b", True, 3], [2.5, "a", False, 4], [0.5, "b", True, 3]])
     assert table.kinds.tolist() == [NUMBER, LABEL, BOOL, NUMBER]

@@ -200,7 +200,19 @@ class ArrayTable(Table):
 
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
-        return _transposed(self._read(which), self.dtype)
+        block = _block_of(which)
+        if block is None:
+            return _transposed(self._read(which), self.dtype)
+        values = _transposed(self._read(block), self.dtype)
+        return values if values.base is None else values.copy()  # numbers of columns have always given a copy
+
+
+def _block_of(which: Which) -> slice | None:
+    """Return the slice that numbers of columns stand for, if any: it is read in a quarter of the time."""
+    if not isinstance(which, np.ndarray) or which.dtype.kind not in "iu" or len(which) < 2:
+        return None
+    first, last = int(which[0]), int(which[-1])
+    return slice(first, last + 1) if first >= 0 and np.array_equal(which, np.arange(first, last + 1)) else None
 
 
 def doubts_of(columns: Iterable[tuple[str, Column]]) -> dict[str, LabelDoubt]:
