@@ -15,6 +15,7 @@
     rows_in_time.py        rows that follow the last one
     intervals.py           the level that differs most
     recoding.py            other alleles, formats and orders of rows; separated classes
+    kinds_of_effects.py    effects of every kind, beside tests that were told it
     proxies.py             correlated columns: pairs of stand-ins for causes in the table
     modified_effects.py    effects that depend on a covariate, which other columns go with
     page.py                results                                       → docs/realistic_designs.md

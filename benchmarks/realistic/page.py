@@ -28,6 +28,7 @@ LINES = (
     "intervals",
     "recoding",
     "proxies",
+    "kinds_of_effects",
 )
 
 _HEAD = """# Realistic designs

@@ -189,7 +189,7 @@ def test_odd_columns_are_no_trouble():
     y = (frame["number"] + rng.normal(size=n) > 0).to_numpy()
     result = interplay.select(frame, y, random_state=0, n_contrast=40)
     assert result.relevant == ["number"]
-    assert result.table.set_index("variable").loc["constant", "p_alone"] == 1.0
+    assert result.table.set_index("variable").loc["constant", "p_alone"] == pytest.approx(1)
     assert np.isfinite(result.p_value).all()
     gaps = frame.assign(number=frame["number"].where(np.arange(n) > 9))
     for missing in ("level", "impute"):
@@ -204,7 +204,7 @@ def test_genotypes_have_no_products_and_their_weight_goes_to_the_gains():
     weights = {test.name: test.weight for test in result.tests}
     assert sum(weights.values()) == pytest.approx(1)
     of_pairs = weights["gain 2"] + weights["synergy 2"]
-    assert of_pairs == pytest.approx(0.34 / (0.34 + 0.08 + 0.34))
+    assert of_pairs == pytest.approx(0.31 / (0.43 + 0.07 + 0.31))
 
 
 def test_a_continuous_outcome_and_few_variables():

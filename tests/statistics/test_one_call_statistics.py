@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import interplay
 from interplay.ask.selection.dimensions import resolve_dimensions
 from interplay.data.codes.rank_scores import mid_rank_scores
 from interplay.infer import product_maxima as maxima_module
@@ -31,16 +32,25 @@ def found():
 def test_weights_sum_up_to_one_and_larger_tuples_share_theirs():
     for dimensions in ((1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), (2, 3)):
         arms = resolve_dimensions(dimensions, None, 50)[1]
-        assert sum(test.weight for test in weights_of(dimensions, arms, WEIGHTS[False])) == pytest.approx(1)
+        assert sum(
+            test.weight for test in weights_of(dimensions, arms, WEIGHTS[False], samples_per_column=2)
+        ) == pytest.approx(1)
     three = {
-        test.name: test.weight for test in weights_of((1, 2, 3), ("alone", "given", "pairs", "triples"), WEIGHTS[False])
+        test.name: test.weight
+        for test in weights_of((1, 2, 3), ("alone", "given", "pairs", "triples"), WEIGHTS[False], samples_per_column=1)
     }
     four = {
         test.name: test.weight
-        for test in weights_of((1, 2, 3, 4), ("alone", "given", "pairs", "triples", "quadruples"), WEIGHTS[False])
+        for test in weights_of(
+            (1, 2, 3, 4), ("alone", "given", "pairs", "triples", "quadruples"), WEIGHTS[False], samples_per_column=1
+        )
     }
     assert four["synergy 3"] == four["synergy 4"] == pytest.approx(three["synergy 3"] / 2)
     assert four["rank"] == pytest.approx(three["rank"])
+    wide = weights_of((1, 2, 3), ("alone", "given", "pairs", "triples"), WEIGHTS[False], samples_per_column=0.04)
+    of_wide = {test.name: test.weight for test in wide}
+    assert of_wide["synergy 2"] / of_wide["rank"] == pytest.approx(0.2 * three["synergy 2"] / three["rank"])
+    assert of_wide["synergy 3"] / of_wide["rank"] == pytest.approx(0.04 * three["synergy 3"] / three["rank"])
 
 
 @pytest.mark.parametrize("of_numbers", [False, True])
@@ -48,7 +58,7 @@ def test_the_sum_of_weights_over_subsets_of_arms(of_numbers):
     arms = ("alone", "given", "pairs", "triples")
     for n in range(1, 5):
         for some in itertools.combinations(arms, n):
-            tests = weights_of((1, 2, 3), some, WEIGHTS[of_numbers])
+            tests = weights_of((1, 2, 3), some, WEIGHTS[of_numbers], samples_per_column=0.1)
             assert {test.arm for test in tests} == set(some)
             assert sum(test.weight for test in tests) == pytest.approx(1)
 
@@ -95,18 +105,36 @@ def test_the_p_value_is_the_harmonic_mean_of_the_tests_and_of_the_arms(found):
 # --- Ranks and products -----------------------------------------------------------------------------------------------
 
 
-def test_rank_and_spread_are_scipys(data, found):
+def test_rank_spread_and_shape_are_those_of_permutations(data, found):
+    """Sums of normal scores, of their squares, and squares of sums over eighths, of shuffled classes."""
     X, y = data
     by_name = {test.name: np.exp(test.log_p) for test in found.tests}
-    rank = [stats.mannwhitneyu(x[y == 0], x[y == 1], method="asymptotic").pvalue for x in X.T]
-    assert np.allclose(by_name["rank"], rank, rtol=1e-8)
-    # Mood's scores are these but for a constant: their test is that of a linear rank statistic.
-    z = ((stats.rankdata(X, axis=0) - (N_SAMPLES + 1) / 2) ** 2).T
-    z = z - z.mean(axis=1, keepdims=True)
-    u = y - y.mean()
-    square = (z @ u) ** 2 / ((z**2).sum(axis=1) * (u @ u) / (N_SAMPLES - 1))
-    assert np.all(by_name["spread"] >= stats.chi2.sf(square, 1) * (1 - 1e-9))  # the longer tail may be the larger one
-    assert np.allclose(by_name["spread"], stats.chi2.sf(square, 1), rtol=0.2)
+    rng = np.random.default_rng(0)
+    shuffled = np.array([rng.permutation(y - y.mean()) for _ in range(20_000)])
+    for v in range(0, X.shape[1], 7):
+        ranks = stats.rankdata(X[:, v])
+        scores = stats.norm.ppf((ranks - 0.5) / N_SAMPLES)
+        eighths = (8 * (ranks - 0.5) / N_SAMPLES).astype(int)[:, np.newaxis] == np.arange(8)
+        columns = {"rank": scores[:, np.newaxis], "spread": (scores**2)[:, np.newaxis], "shape": eighths * 1.0}
+        for name, z in columns.items():
+            z = (z - z.mean(axis=0)) / np.sqrt(np.maximum(z.sum(axis=0), 1) if name == "shape" else 1)
+            largest = (((y - y.mean()) @ z) ** 2).sum()
+            p = float((((shuffled @ z) ** 2).sum(axis=1) >= largest * (1 - 1e-12)).mean())
+            assert by_name[name][v] == pytest.approx(p, rel=0.1, abs=0.01)
+
+
+def test_spread_of_a_number_along_a_column():
+    """Columns that change the spread of y and no mean are found, by the test `noise`; ties and levels too."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 20))
+    X[:, 4] = rng.integers(0, 3, 500)
+    y = np.exp(0.35 * X[:, 3] + 0.35 * X[:, 4]) * rng.normal(size=500)
+    found = interplay.select(X, y, dimensions=(1,))
+    assert sorted(found.relevant) == ["x3", "x4"]
+    p = {test.name: np.exp(test.log_p) for test in found.tests}["noise"]
+    far = np.abs(y - np.median(y))
+    assert p[0] == pytest.approx(stats.spearmanr(X[:, 0], far).pvalue, abs=0.15)
+    assert max(p[3], p[4]) < 1e-4
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

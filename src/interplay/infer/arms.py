@@ -25,6 +25,7 @@ of which it is independent, and any weights that are fixed before a p-value is s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
@@ -58,17 +59,17 @@ class Weights(NamedTuple):
 #: smooth interactions, and gains little beyond it.
 WEIGHTS = {
     False: Weights(
-        alone={"rank": 0.28, "spread": 0.03, "gain 1": 0.03},
-        given={"given": 0.08},
-        pairs={"gain 2": 0.10, "synergy 2": 0.14, "product 2": 0.10},
-        larger={"synergy": 0.24},
+        alone={"rank": 0.28, "spread": 0.09, "shape": 0.02, "gain 1": 0.04},
+        given={"given": 0.07},
+        pairs={"gain 2": 0.09, "synergy 2": 0.13, "product 2": 0.09},
+        larger={"synergy": 0.19},
         are_guarded=False,
     ),
     True: Weights(
-        alone={"rank": 0.30, "spread": 0.08, "gain 1": 0.02},
+        alone={"rank": 0.28, "spread": 0.07, "shape": 0.03, "noise": 0.05, "gain 1": 0.02},
         given={"given": 0.05},
-        pairs={"gain 2": 0.01, "synergy 2": 0.11, "product 2": 0.25},
-        larger={"synergy": 0.18},
+        pairs={"gain 2": 0.01, "synergy 2": 0.10, "product 2": 0.23},
+        larger={"synergy": 0.16},
         are_guarded=True,
     ),
 }
@@ -119,22 +120,30 @@ def found_in_words(arm: str) -> str:
     return {ALONE: "alone", GIVEN: "given others"}.get(arm, f"in {arm}")
 
 
-def weighted_tests(dimensions: Sequence[int], arms: Collection[str], fixed: Weights) -> list[ArmTest]:
+def weighted_tests(
+    dimensions: Sequence[int], arms: Collection[str], fixed: Weights, *, samples_per_column: float
+) -> list[ArmTest]:
     """Return the tests of some arms with weights that sum up to 1.
+
+    Few samples cannot tell the best of millions of tuples: with fewer samples than columns, tuples of k members have
+    their weight times (samples/columns)^((k − 1)/2), and single variables the rest.
 
     Examples
     --------
-    >>> [(test.name, round(test.weight, 2)) for test in weighted_tests((1, 2), ("given", "pairs"), WEIGHTS[False])]
-    [('given', 0.19), ('gain 2', 0.24), ('synergy 2', 0.33), ('product 2', 0.24)]
+    >>> tests = weighted_tests((1, 2), ("given", "pairs"), WEIGHTS[False], samples_per_column=5)
+    >>> [(test.name, round(test.weight, 2)) for test in tests]
+    [('given', 0.18), ('gain 2', 0.24), ('synergy 2', 0.34), ('product 2', 0.24)]
     """
     larger = [k for k in dimensions if k > 2]
+    share = math.sqrt(min(samples_per_column, 1.0))
     weights: dict[str, dict[str, float]] = {}
     if 1 in dimensions:
         weights |= {ALONE: fixed.alone, GIVEN: fixed.given}
     if 2 in dimensions:
-        weights[arm_of_tuples(2)] = fixed.pairs
+        weights[arm_of_tuples(2)] = {name: weight * share for name, weight in fixed.pairs.items()}
     for k in larger:
-        weights[arm_of_tuples(k)] = {f"{kind} {k}": weight / len(larger) for kind, weight in fixed.larger.items()}
+        of_size = share ** (k - 1) / len(larger)
+        weights[arm_of_tuples(k)] = {f"{kind} {k}": weight * of_size for kind, weight in fixed.larger.items()}
     kept = {arm: of_tests for arm, of_tests in weights.items() if arm in arms}
     total = sum(sum(of_tests.values()) for of_tests in kept.values())
     return [ArmTest(name, arm, weight / total) for arm, of_tests in kept.items() for name, weight in of_tests.items()]
@@ -144,7 +153,7 @@ def weighted_tests(dimensions: Sequence[int], arms: Collection[str], fixed: Weig
 class ArmPValues:
     """One of the tests that a combined p-value is made of."""
 
-    #: "rank", "spread", "given", "gain 2", "synergy 2", "product 2" and so on.
+    #: "rank", "spread", "shape", "noise", "given", "gain 2", "synergy 2", "product 2" and so on.
     name: str
     #: The arm it belongs to: "alone", "given", "pairs", "triples", and so on.
     arm: str

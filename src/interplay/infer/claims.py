@@ -3,8 +3,10 @@
 =====================  ==========================  ==================================  =======================
 claim                  classes                     numbers                             residuals of a model
 =====================  ==========================  ==================================  =======================
-alone, by ranks        `score_log_p`,              `correlation_log_p`,                `ResidualTarget.log_p`
-                       `level_score_log_p`         `level_correlation_log_p`
+alone, by ranks        `correlation_log_p`,        `correlation_log_p`,                `ResidualTarget.log_p`
+                       `level_score_log_p`,        `level_correlation_log_p`
+                       `score_log_p` of three
+alone, by eighths      `eighths_log_p` of two      `eighths_log_p`
 alone, by levels       `conditional_log_p`         `level_gain_log_p`                  `level_log_p`
 given others           `GivenOthers`               `GivenOthers`                       `GivenInModel`
 a tuple beside parts   `conditional_log_p`         `level_gain_log_p` within the       `level_log_p` given the
@@ -34,7 +36,14 @@ from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import NothingLeft
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
 from interplay.infer.conditional_test import conditional_log_p
-from interplay.infer.correlation_test import NumberTarget, correlation_log_p, level_correlation_log_p, level_gain_log_p
+from interplay.infer.correlation_test import (
+    NumberTarget,
+    correlation_log_p,
+    distances,
+    eighths_log_p,
+    level_correlation_log_p,
+    level_gain_log_p,
+)
 from interplay.infer.drawn_levels import DrawnLevels
 from interplay.infer.given_test import GivenInModel, GivenNumbers, GivenOthers, centred_within
 from interplay.infer.permutations import exchangeability
@@ -74,8 +83,8 @@ class Claims:
         assert self.model is not None
         return self.model.n_samples
 
-    def of_ranks(self, values: FloatArray, ranks: FloatArray, normal: FloatArray, *, spread: bool = False) -> float:
-        """Return ln p of a variable alone by the ranks of its values, or by the squares of these.
+    def of_ranks(self, values: FloatArray, ranks: FloatArray, normal: FloatArray, *, kind: str = "rank") -> float:
+        """Return ln p of a variable alone: by the test "rank", "spread", "shape" or "noise" of its ranks.
 
         All are (n_samples,): the values, their mid-ranks within strata from −1 to 1, and the normal scores of these.
 
@@ -86,7 +95,9 @@ class Claims:
         >>> round(float(np.exp(ClassClaims(codes=cases, n_classes=2).of_ranks(*[carriers] * 3))), 4)  # Fisher's test
         0.0146
         """
-        own = (normal**2 if spread else normal)[np.newaxis]
+        own = (normal**2 if kind in ("spread", "shape") else normal)[np.newaxis]
+        if kind == "noise" and (self.groups is not None or self.model is not None):
+            return 0.0  # there is no such test
         if self.groups is not None:
             return self.beyond(own, np.empty((0, self.n_samples)))
         if self.model is not None:
@@ -94,11 +105,14 @@ class Claims:
             return max(self.beyond(own, np.empty((0, self.n_samples))), by_score)
         used, levels = np.unique(values, return_inverse=True)
         is_few = len(used) <= _FEW_VALUES and not np.isnan(used).any()
-        if is_few and spread and len(used) <= 2:
+        if is_few and kind == "spread" and len(used) <= 2:
             return 0.0
-        if is_few:
-            return self._of_level_ranks(levels.reshape(-1), len(used), spread=spread)
-        return self._of_many_ranks(own, (ranks**2 if spread else ranks)[np.newaxis], spread=spread)
+        if is_few and kind != "shape":
+            return self._of_level_ranks(levels.reshape(-1), len(used), kind)
+        if kind == "shape":
+            log_p = np.nan if self._numbers is None else float(eighths_log_p(ranks[np.newaxis], self._numbers)[0])
+            return 0.0 if np.isnan(log_p) else log_p
+        return self._of_many_ranks(own, kind)
 
     def given(self, own: FloatArray, others: FloatArray) -> float:
         """Return ln p of a variable's scores, (n_samples,), given those of others, (n_others, n_samples)."""
@@ -198,11 +212,16 @@ class Claims:
         """Return what is compared, (n_targets, n_samples), after a permutation of the labels if one is given."""
         raise NotImplementedError
 
-    def _of_many_ranks(self, normal: FloatArray, ranks: FloatArray, *, spread: bool) -> float:
-        """Return ln p of normal scores, or of ranks, (1, n_samples), of a variable of many values."""
+    @cached_property
+    def _numbers(self) -> NumberTarget | None:
+        """The outcome as a number; None of more than two classes."""
         raise NotImplementedError
 
-    def _of_level_ranks(self, levels: IntArray, n_levels: int, *, spread: bool) -> float:
+    def _of_many_ranks(self, normal: FloatArray, kind: str) -> float:
+        """Return ln p of normal scores, or of their squares, (1, n_samples), of a variable of many values."""
+        raise NotImplementedError
+
+    def _of_level_ranks(self, levels: IntArray, n_levels: int, kind: str) -> float:
         """Return ln p of the ranks of a few levels."""
         raise NotImplementedError
 
@@ -262,14 +281,19 @@ class ClassClaims(Claims):
     def _targets(self, relabeled: IntArray | None = None) -> FloatArray:
         return class_targets(self.codes if relabeled is None else relabeled, self.n_classes)
 
-    def _of_many_ranks(self, normal: FloatArray, ranks: FloatArray, *, spread: bool) -> float:
-        step = 0.0 if spread else 2.0 / self.n_samples
-        return float(score_log_p(ranks, self._targets(), strata=self.strata, step=step)[0])
+    @cached_property
+    def _numbers(self) -> NumberTarget | None:
+        return NumberTarget.of(self.as_number, self.strata) if self.n_classes == 2 else None
 
-    def _of_level_ranks(self, levels: IntArray, n_levels: int, *, spread: bool) -> float:
+    def _of_many_ranks(self, normal: FloatArray, kind: str) -> float:
+        if self._numbers is not None:
+            return float(correlation_log_p(normal, self._numbers)[0])
+        return float(score_log_p(normal, self._targets(), strata=self.strata)[0])
+
+    def _of_level_ranks(self, levels: IntArray, n_levels: int, kind: str) -> float:
         counts = self._counts(levels, n_levels, self._codes)
         scores = level_scores(counts)
-        return float(level_score_log_p(counts, scores**2 if spread else scores)[0])
+        return float(level_score_log_p(counts, scores**2 if kind == "spread" else scores)[0])
 
     def _of_levels_within(self, levels: IntArray, n_levels: int, within: IntArray) -> float:
         return float(conditional_log_p(self._counts(levels, n_levels, within), pseudocount=_PSEUDOCOUNT)[0])
@@ -308,16 +332,20 @@ class NumberClaims(Claims):
     def _targets(self, relabeled: IntArray | None = None) -> FloatArray:
         return (self.scores if relabeled is None else np.unique(self.scores)[relabeled])[np.newaxis]
 
-    def _of_many_ranks(self, normal: FloatArray, ranks: FloatArray, *, spread: bool) -> float:
-        return float(correlation_log_p(normal, self._numbers)[0])
+    def _target(self, kind: str) -> NumberTarget:
+        return self._numbers if kind != "noise" else NumberTarget.of(distances(self.scores, self.strata), self.strata)
 
-    def _of_level_ranks(self, levels: IntArray, n_levels: int, *, spread: bool) -> float:
+    def _of_many_ranks(self, normal: FloatArray, kind: str) -> float:
+        return float(correlation_log_p(normal, self._target(kind))[0])
+
+    def _of_level_ranks(self, levels: IntArray, n_levels: int, kind: str) -> float:
         from scipy.special import ndtri
 
-        sizes, sums = self._sums(levels, n_levels, self._numbers)
+        target = self._target(kind)
+        sizes, sums = self._sums(levels, n_levels, target)
         scores = ndtri(0.5 * (1 + np.where(sizes > 0, level_scores(sizes[:, :, np.newaxis]), 0.0)))
-        drawn = DrawnLevels(self._numbers.scores)
-        return float(level_correlation_log_p(sizes, sums, scores**2 if spread else scores, self._numbers, drawn)[0])
+        scores = scores**2 if kind == "spread" else scores
+        return float(level_correlation_log_p(sizes, sums, scores, target, DrawnLevels(target.scores))[0])
 
     def _of_levels_within(self, levels: IntArray, n_levels: int, within: IntArray) -> float:
         target = NumberTarget.of(self.scores, within)

@@ -244,6 +244,36 @@ def level_gain_log_p(
     return np.asarray(np.where((df > 0) & (df_within > 0), np.maximum(log_p, target.log_chance), 0.0))
 
 
+#: Eighths of a variable have so many samples at the least, or there is no test of them.
+_IN_AN_EIGHTH = 8
+
+#: Rare classes and outliers, with a larger kurtosis of the outcome (3 if normal), make sums of eighths skewed.
+_MAX_KURTOSIS = 4.0
+
+
+def eighths_log_p(scores: FloatArray, target: NumberTarget) -> FloatArray:
+    """Return ln p of differences between the eighths of variables, of ranks (n, n_samples) from −1 to 1."""
+    n, n_cells = scores.shape[1], 8 * target.n_strata
+    squares, _, fourths = target.powers.sum(axis=1)
+    if n < 8 * _IN_AN_EIGHTH * target.n_strata or n * fourths > _MAX_KURTOSIS * squares**2:
+        return np.full(len(scores), np.nan)
+    cells = np.clip((4 * (scores + 1)).astype(np.int64), 0, 7) * target.n_strata + target.strata
+    cells += n_cells * np.arange(len(scores))[:, np.newaxis]
+    shape, n_all = (-1, 8, target.n_strata), n_cells * len(scores)
+    sizes = np.bincount(cells.ravel(), minlength=n_all).reshape(shape).astype(np.int64)
+    weights = np.tile(target.scores, len(scores))
+    sums = np.bincount(cells.ravel(), weights=weights, minlength=n_all).reshape(shape)
+    is_whole = (sizes > 0).all(axis=(1, 2))
+    return np.where(is_whole, level_gain_log_p(sizes, sums, target), np.nan)
+
+
+def distances(scores: FloatArray, strata: IntArray | None) -> FloatArray:
+    """Return the distance of each score from the median, within strata."""
+    codes = np.zeros(len(scores), dtype=np.int64) if strata is None else strata
+    medians = np.array([np.median(scores[codes == stratum]) for stratum in range(int(codes.max(initial=0)) + 1)])
+    return np.asarray(np.abs(scores - medians[codes]))
+
+
 def _drawn_log_p(sizes: IntArray, within: float, target: NumberTarget) -> float:
     """Return ln of the share of permutations with sums of squares within levels, (n_levels, n_strata), as small."""
     stream = np.random.RandomState(0)

@@ -36,7 +36,9 @@ def arm_p_values(
         _Comparison(searched[start : start + n_dimensions], runs[start : start + n_dimensions], settings)
         for start in range(0, len(searched), n_dimensions)
     ]
-    tests = weighted_tests(settings.all_dimensions, settings.arms, searched[0].weights)
+    first = searched[0]
+    per_column = float(first.class_sizes.sum()) / max(first.gains.n_vars, 1)
+    tests = weighted_tests(settings.all_dimensions, settings.arms, first.weights, samples_per_column=per_column)
     found = [_over_comparisons(test, [comparison.result_of(test) for comparison in comparisons]) for test in tests]
     return _with_shared_weights(found)
 

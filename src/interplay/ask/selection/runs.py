@@ -286,6 +286,9 @@ def _score_tests(coded: CodedComparison, settings: SelectionSettings) -> ScoreTe
     return run_score_tests(
         scores,
         variable_tests(comparison),
-        names={test.name for test in weighted_tests(settings.all_dimensions, settings.arms, WEIGHTS[False])},
+        names={
+            test.name
+            for test in weighted_tests(settings.all_dimensions, settings.arms, WEIGHTS[False], samples_per_column=1)
+        },
         contrast=contrast[0] if contrast else None,
     )

@@ -22,11 +22,16 @@ from interplay.infer.product_maxima import ProductMaxima, is_small_enough
 class ScoreTests:
     """What rank scores say about each variable."""
 
-    #: `rank`, `spread`, `given`, (n_vars,): natural logarithms of p-values: a shift between classes, a difference in
-    #: spread (a U shape), a shift given other variables. Of a number outcome, its correlation with ranks, with their
-    #: squares, and with ranks given other variables. NaN where a test does not apply.
+    #: (n_vars,): natural logarithms of p-values, NaN where a test does not apply. A shift between classes, or the
+    #: correlation of a number outcome with ranks.
     rank: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: A difference in spread, or the correlation with squares (a U shape).
     spread: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: Differences between the eighths of a variable: any shape.
+    shape: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: Of a number outcome: the correlation of its distance from the middle with ranks.
+    noise: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: As `rank`, given other variables.
     given: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
     #: None where pairs were not asked for, are too many, or have no column that was cut.
     product: ProductMaxima | None
@@ -48,10 +53,10 @@ def run_score_tests(
         "product 2" in names and not coder.is_discrete.all() and is_small_enough(n_vars, n_contrast, n_samples)
     )
     nothing = np.full(n_vars, np.nan)
-    if not ({"rank", "spread", "given"} & set(names) or wants_product):
-        return ScoreTests(nothing, nothing, nothing, None)
-    parts = map_in_threads(partial(tests.alone, scores), blocks, coder.n_jobs)
-    rank, spread = (np.concatenate([part[i] for part in parts]) for i in range(2))
+    if not ({"rank", "given"} & set(names) or wants_product):
+        return ScoreTests(nothing, nothing, nothing, nothing, nothing, None)
+    alone = np.hstack(map_in_threads(partial(tests.alone, scores), blocks, coder.n_jobs))
+    rank = alone[0]
     strong = choose_strong(rank, n_samples)
     strong_scores = np.array([scores.read_normal(slice(v, v + 1))[0] for v in strong.tolist()])
     strong_scores = strong_scores.reshape(len(strong), n_samples)
@@ -64,4 +69,6 @@ def run_score_tests(
             )
             given = np.where(np.isnan(rank), np.nan, np.concatenate(parts_given))
             given[strong[given_others.is_kept]] = given_others.log_p_of_kept()
-    return ScoreTests(rank, spread, given, tests.products(sources, given_others) if wants_product else None)
+    spread, shape, noise = alone[1:]
+    product = tests.products(sources, given_others) if wants_product else None
+    return ScoreTests(rank, spread, shape, noise, given, product)

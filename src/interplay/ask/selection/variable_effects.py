@@ -17,6 +17,7 @@ from interplay.data.codes.rank_scores import RankScores
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.study import Study
 from interplay.infer.arms import ALONE, GIVEN, ArmPValues, found_in_words
+from interplay.infer.correlation_test import distances
 from interplay.infer.effects import direction as words
 from interplay.infer.effects.estimate import (
     PARTIAL_RHO,
@@ -109,6 +110,10 @@ class _OfComparison:
             )
 
         found = measured()
+        if self._is_found_by("noise", v):
+            far = distances(self._comparison.outcome.searched.astype(np.float64), self._strata)
+            is_more = float(self._scores(v) @ (far - far.mean())) > 0
+            return found._replace(direction=words.varies_more(self._target.name, is_more), has_trend=True)
         if self._found.found[v] == self._given and self._strong_scores:
             return self._given_others(v, found)
         if self._found.tests and self._found.found[v] not in (self._alone, self._given):
@@ -136,8 +141,12 @@ class _OfComparison:
 
     def _is_u_shaped(self, v: int) -> bool:
         """Say whether the test of spread found the variable rather than that of ranks."""
-        rank, spread = self._log_p("rank", v), self._log_p("spread", v)
-        return spread < min(rank, float(np.log(self._found.settings["level"] / len(self._found.names))))
+        return self._is_found_by("spread", v)
+
+    def _is_found_by(self, name: str, v: int) -> bool:
+        """Say whether a test found the variable rather than that of ranks."""
+        by_rank, by_name = self._log_p("rank", v), self._log_p(name, v)
+        return by_name < min(by_rank, float(np.log(self._found.settings["level"] / len(self._found.names))))
 
     def _log_p(self, name: str, v: int) -> float:
         test: ArmPValues | None = self._tests.get(name)

@@ -23,6 +23,8 @@ from interplay.infer.conditional_test import conditional_log_p
 from interplay.infer.correlation_test import (
     NumberTarget,
     correlation_log_p,
+    distances,
+    eighths_log_p,
     level_correlation_log_p,
     level_gain_log_p,
 )
@@ -65,8 +67,11 @@ class VariableTests(Protocol):
     #: Whether products are compared with those of contrast variables.
     needs_contrast: ClassVar[bool]
 
-    def alone(self, scores: RankScores, rows: slice) -> tuple[FloatArray, FloatArray]:
-        """Return ln p of a shift, and of a difference in spread, of some variables; NaN where there is no test."""
+    def alone(self, scores: RankScores, rows: slice) -> FloatArray:
+        """Return ln p of the first four tests of `ScoreTests`, (4, n), of some variables; NaN where there is no test.
+
+        That is a shift, a difference in spread, one between eighths, and the spread of the outcome.
+        """
 
     def given(self, strong: FloatArray, strata: IntArray | None) -> GivenOthers | GivenInModel:
         """Return the tests of variables given strong ones, whose scores are (n_strong, n_samples)."""
@@ -95,21 +100,27 @@ class ClassTests:
         self._classes = _in_order_of_appearance(target)
         self._targets = class_targets(self._classes.codes, self._classes.n_classes)
 
-    def alone(self, scores: RankScores, rows: slice) -> tuple[FloatArray, FloatArray]:
-        rank, spread = np.full((2, rows.stop - rows.start), np.nan)
+    def alone(self, scores: RankScores, rows: slice) -> FloatArray:
+        found = rank, spread, shape, _ = np.full((4, rows.stop - rows.start), np.nan)
         by_samples, by_levels = _tested_by(scores, rows)
         if len(by_samples):
-            values = scores.read(rows)[by_samples]
-            # The statistic goes in steps of one rank.
-            rank[by_samples] = score_log_p(values, self._targets, strata=scores.strata, step=2.0 / values.shape[1])
-            spread[by_samples] = score_log_p(values**2, self._targets, strata=scores.strata)
+            values = scores.read_normal(rows)[by_samples]
+            if len(self._targets) == 1:
+                # Two classes are a number of two values, whose tests know the tails of permutations.
+                target = NumberTarget.of(self._targets[0], scores.strata)
+                rank[by_samples] = correlation_log_p(values, target)
+                spread[by_samples] = correlation_log_p(values**2, target)
+                shape[by_samples] = eighths_log_p(scores.read(rows)[by_samples], target)
+            else:
+                rank[by_samples] = score_log_p(values, self._targets, strata=scores.strata)
+                spread[by_samples] = score_log_p(values**2, self._targets, strata=scores.strata)
         for number, same in by_levels:
             counts = self._counts(scores, rows.start + same, number)
             of_levels = level_scores(counts)
             rank[same] = level_score_log_p(counts, of_levels)
             if number > 2:  # of two levels there is but one difference
                 spread[same] = level_score_log_p(counts, of_levels**2)
-        return rank, spread
+        return found
 
     def given(self, strong: FloatArray, strata: IntArray | None) -> GivenOthers | GivenInModel:
         return GivenOthers.of(strong, self._targets, strata)
@@ -175,21 +186,27 @@ class NumberTests:
         self._scores = target.scores[np.newaxis]
         self._target = NumberTarget.of(target.scores, strata)
         self._drawn = DrawnLevels(self._target.scores)
+        self._distances = NumberTarget.of(distances(target.scores, strata), strata)
+        self._drawn_distances = DrawnLevels(self._distances.scores)
 
-    def alone(self, scores: RankScores, rows: slice) -> tuple[FloatArray, FloatArray]:
-        rank, spread = np.full((2, rows.stop - rows.start), np.nan)
+    def alone(self, scores: RankScores, rows: slice) -> FloatArray:
+        found = rank, spread, shape, noise = np.full((4, rows.stop - rows.start), np.nan)
         by_samples, by_levels = _tested_by(scores, rows)
         if len(by_samples):
             values = scores.read_normal(rows)[by_samples]
             rank[by_samples] = correlation_log_p(values, self._target)
             spread[by_samples] = correlation_log_p(values**2, self._target)
+            shape[by_samples] = eighths_log_p(scores.read(rows)[by_samples], self._target)
+            noise[by_samples] = correlation_log_p(values, self._distances)
         for number, same in by_levels:
             sizes, sums = _level_sums(scores.coder, 0, rows.start + same, max(number, 2), self._target)
+            far = _level_sums(scores.coder, 0, rows.start + same, max(number, 2), self._distances)[1]
             of_levels = normal_scores(np.where(sizes > 0, level_scores(sizes[:, :, np.newaxis]), 0.0))
             rank[same] = level_correlation_log_p(sizes, sums, of_levels, self._target, self._drawn)
+            noise[same] = level_correlation_log_p(sizes, far, of_levels, self._distances, self._drawn_distances)
             if number > 2:  # of two levels there is but one difference
                 spread[same] = level_correlation_log_p(sizes, sums, of_levels**2, self._target, self._drawn)
-        return rank, spread
+        return found
 
     def given(self, strong: FloatArray, strata: IntArray | None) -> GivenOthers | GivenInModel:
         return GivenNumbers.of(strong, self._scores, strata)
@@ -220,8 +237,8 @@ class ResidualTests(NumberTests):
     def __init__(self, target: ScoreTarget, comparison: Comparison) -> None:
         self._residuals, self._model = ResidualTarget.of(target), comparison.model
 
-    def alone(self, scores: RankScores, rows: slice) -> tuple[FloatArray, FloatArray]:
-        rank, spread = np.full((2, rows.stop - rows.start), np.nan)
+    def alone(self, scores: RankScores, rows: slice) -> FloatArray:
+        found = rank, spread, _, _ = np.full((4, rows.stop - rows.start), np.nan)
         is_ordered = scores.is_ordered[rows]
         places = np.flatnonzero(is_ordered)
         if len(places):
@@ -230,7 +247,7 @@ class ResidualTests(NumberTests):
             spread[places] = self._residuals.log_p(values**2)
             # Of two levels there is but one difference.
             spread[is_ordered & scores.coder.is_discrete[rows] & (scores.coder.n_levels[rows] <= 2)] = np.nan
-        return rank, spread
+        return found
 
     def given(self, strong: FloatArray, strata: IntArray | None) -> GivenOthers | GivenInModel:
         assert self._model is not None

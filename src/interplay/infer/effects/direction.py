@@ -135,6 +135,17 @@ def adds_to(partners: Sequence[str]) -> str:
     return f"adds to what {', '.join(map(_short, partners))} {'tells' if len(partners) == 1 else 'tell'}"
 
 
+def varies_more(outcome: str, with_higher: bool) -> str:
+    """Say that a variable changes the spread of a number.
+
+    Examples
+    --------
+    >>> varies_more("yield", True)
+    'yield varies more where it is high'
+    """
+    return f"{_short(outcome) or 'y'} varies more where it is {'high' if with_higher else 'low'}"
+
+
 def perhaps(direction: str) -> str:
     """Say that the interval of a direction includes no effect.
 

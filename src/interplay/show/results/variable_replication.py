@@ -151,6 +151,8 @@ def _in_words(test: str) -> str:
     words = {
         "rank": "rank (alone)",
         "spread": "spread (alone)",
+        "shape": "differences between eighths (alone)",
+        "noise": "spread of the outcome (alone)",
         "given": "given others",
         "gain": f"gain {found_in_words(arm_of_tuples(int(size)))}" if size else "",
         "synergy": f"synergy {found_in_words(arm_of_tuples(int(size)))}" if size else "",
@@ -282,9 +284,9 @@ class _New:
         """Return ln p of a variable in the new samples; NaN where the way it was cut is not known."""
         samples, rows = self._of_run(test.run)
         kind = test.name.partition(" ")[0]
-        if kind in ("rank", "spread"):
+        if kind in ("rank", "spread", "shape", "noise"):
             values, ranks = self._values(v, rows), self._ranks(v, rows)
-            return samples.of_ranks(values, ranks[0], normal_scores(ranks)[0], spread=kind == "spread")
+            return samples.of_ranks(values, ranks[0], normal_scores(ranks)[0], kind=kind)
         if kind == "given":
             others = [self._scores(u, rows) for u in self._strong.tolist() if u != v]
             return samples.given(self._scores(v, rows)[0], np.vstack([np.empty((0, len(rows))), *others]))
