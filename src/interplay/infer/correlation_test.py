@@ -262,7 +262,7 @@ def eighths_log_p(scores: FloatArray, target: NumberTarget) -> FloatArray:
     shape, n_all = (-1, 8, target.n_strata), n_cells * len(scores)
     sizes = np.bincount(cells.ravel(), minlength=n_all).reshape(shape).astype(np.int64)
     weights = np.tile(target.scores, len(scores))
-    sums = np.bincount(cells.ravel(), weights=weights, minlength=n_all).reshape(shape)
+    sums = np.bincount(cells.ravel(), weights=weights, minlength=n_all).reshape(shape).astype(np.float64)
     is_whole = (sizes > 0).all(axis=(1, 2))
     return np.where(is_whole, level_gain_log_p(sizes, sums, target), np.nan)
 
