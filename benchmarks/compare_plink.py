@@ -76,7 +76,7 @@ def compare_statistics(program: str, folder: Path) -> dict:
     write_study(bed, 1500, 320)
     theirs = run_plink(program, bed, "--epi1", "1")
     study = interplay.genetics.read_bed(bed)
-    ours = interplay.interactions(study, "phenotype", missing="omit", max_p=1).table
+    ours = interplay.interactions(study, "phenotype", missing="omit", max_p=1, coding="levels").table
     ours[["SNP1", "SNP2"]] = ours["members"].to_list()
     both = ours.merge(theirs, on=["SNP1", "SNP2"], how="outer", indicator=True)
     assert (both["_merge"] == "both").all()
@@ -103,7 +103,9 @@ def compare_times(program: str, folder: Path, n_variants: int, n_people: int, re
         plink.append(time.perf_counter() - started)
         started = time.perf_counter()
         study = interplay.genetics.read_bed(bed)
-        found = interplay.interactions(study, "phenotype", missing="omit", n_jobs=1, engine="cpu", progress=False)
+        found = interplay.interactions(
+            study, "phenotype", missing="omit", n_jobs=1, engine="cpu", progress=False, coding="levels"
+        )
         ours.append(time.perf_counter() - started)
     return {
         "variants": n_variants,

@@ -1,18 +1,23 @@
-"""Interactions of numbers by levels, by products and by both: power, and what effects that only add up give.
+"""Interactions of numbers by levels, and in all ways: power, what effects that only add up give, and speed.
 
-    python -m benchmarks.uncut_variables power 60      # 60 tables a line
-    python -m benchmarks.uncut_variables additive 40   # 40 tables a cell
+    python -m benchmarks.uncut_variables power --tables 400 --jobs 16
+    python -m benchmarks.uncut_variables additive --tables 40 --jobs 16
+    python -m benchmarks.uncut_variables genotypes --tables 200 --jobs 16
     python -m benchmarks.uncut_variables speed
 
-Each writes its part of benchmarks/results/uncut_variables.json. Every number is that of `interplay.interactions`.
+Each writes its part of benchmarks/results/uncut_variables.json after every batch of tables, and goes on where it was
+stopped. Every number is that of `interplay.interactions`. Table i of a line has the seed (line, i, --seed).
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +28,9 @@ import interplay
 RESULTS = Path(__file__).parent / "results" / "uncut_variables.json"
 
 CODINGS = ("levels", "product", "auto")
+
+#: Tables of a line that one process makes at a time.
+BATCH = 10
 
 Effect = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -38,60 +46,27 @@ JOINT: dict[str, tuple[float, Effect]] = {
 }
 
 #: Effects that add up, of two variables of which the first is shown to the search as its exponential.
-ADDITIVE: dict[str, Effect] = {
-    "linear": lambda u, v: 0.5 * u + 0.5 * v,
-    "exponential": lambda u, v: np.exp(0.8 * u) + np.exp(0.8 * v),
-    "step": lambda u, v: 1.0 * (u > 0.7) + 1.0 * (v > -0.4),
-    "square": lambda u, v: u * u + v * v,
-    "saturating": lambda u, v: np.tanh(2 * u) + np.tanh(2 * v),
+ADDITIVE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "linear": lambda t: 0.5 * t,
+    "exponential": lambda t: np.exp(0.8 * t),
+    "step": lambda t: 1.0 * (t > 0.5),
+    "square": lambda t: t * t,
+    "saturating": lambda t: np.tanh(2 * t),
+    "cubic": lambda t: 0.3 * t**3,
+    "absolute": np.abs,
+    "wave": lambda t: np.sin(2 * t),
 }
 
 NOISES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda rng, n: rng.normal(size=n),
     "t₃": lambda rng, n: rng.standard_t(3, size=n),
     "exponential": lambda rng, n: rng.exponential(size=n),
+    "uniform": lambda rng, n: rng.uniform(-2, 2, size=n),
 }
 
+OUTCOMES = [*(("numbers", noise) for noise in NOISES), ("classes", "logistic"), ("times", "exponential")]
 
-def power(n_tables: int, n: int = 300, n_vars: int = 100) -> list[dict[str, Any]]:
-    """Return, for each effect, the share of tables whose pair is significant among all pairs, by coding."""
-    lines = []
-    for name, (size, joint) in JOINT.items():
-        rng = np.random.default_rng(7)
-        found = dict.fromkeys(CODINGS, 0)
-        for _ in range(n_tables):
-            X = rng.normal(size=(n, n_vars))
-            y = size * joint(X[:, 0], X[:, 1]) + 0.3 * X[:, 0] + rng.normal(size=n)
-            for coding in CODINGS:
-                found[coding] += ("x0", "x1") in interplay.interactions(X, y, coding=coding, n_jobs=1).significant
-        lines.append({"effect": name, "size": size, "tables": n_tables, "n_samples": n, "found": found})
-        print(lines[-1], flush=True)
-        _keep("power", lines)
-    return lines
-
-
-def additive(n_tables: int, n: int = 500, n_vars: int = 8) -> list[dict[str, Any]]:
-    """Return, for each additive truth, the tables with a significant pair, by coding."""
-    lines = []
-    outcomes = [("numbers", noise) for noise in NOISES] + [("classes", "logistic"), ("times", "exponential")]
-    for name, effect in ADDITIVE.items():
-        for r in (0.0, 0.5, 0.9):
-            for outcome, noise in outcomes:
-                rng = np.random.default_rng(11)
-                false = {"auto": 0}
-                for _ in range(n_tables):
-                    X = rng.normal(size=(n, n_vars))
-                    X[:, 1] = r * X[:, 0] + np.sqrt(1 - r * r) * X[:, 1]
-                    mean = effect(X[:, 0], X[:, 1])
-                    X[:, 0] = np.exp(X[:, 0])
-                    y = _outcome(outcome, noise, mean, rng)
-                    for coding in false:
-                        false[coding] += bool(interplay.interactions(X, y, coding=coding, n_jobs=1).significant)
-                line = {"effect": name, "r": r, "outcome": outcome, "noise": noise}
-                lines.append({**line, "tables": n_tables, "n_samples": n, "false": false})
-                print(lines[-1], flush=True)
-                _keep("additive", lines)
-    return lines
+Line = dict[str, Any]
 
 
 def _outcome(outcome: str, noise: str, mean: np.ndarray, rng: np.random.Generator) -> Any:
@@ -105,8 +80,116 @@ def _outcome(outcome: str, noise: str, mean: np.ndarray, rng: np.random.Generato
     return rng.exponential(size=n) / hazard, rng.random(n) < 0.8
 
 
-def speed() -> list[dict[str, Any]]:
-    """Return the CPU seconds of calls over 5000 columns and 1000 samples, one thread, the best of three in turns."""
+def _has(X: np.ndarray, y: Any, coding: str, pair: tuple[str, str]) -> int:
+    return int(pair in interplay.interactions(X, y, coding=coding, n_jobs=1).significant)
+
+
+def power_table(line: Line, rng: np.random.Generator) -> dict[str, int]:
+    """Return by coding whether the pair of a table is significant among all pairs of 100 variables."""
+    size, joint = JOINT[line["effect"]]
+    n = line["n_samples"]
+    # Classes and times say less of the same effect; with more samples, less of an effect is needed.
+    size *= np.sqrt(300 / n) * (1 if line["outcome"] == "numbers" else 2)
+    X = rng.normal(size=(n, 100))
+    mean = size * joint(X[:, 0], X[:, 1]) + 0.3 * X[:, 0]
+    y = _outcome(line["outcome"], line["noise"], mean, rng)
+    return {coding: _has(X, y, coding, ("x0", "x1")) for coding in CODINGS}
+
+
+def power_lines() -> Iterator[Line]:
+    for (outcome, noise), n, effect in product(
+        [("numbers", "normal"), ("numbers", "t₃"), ("classes", "logistic"), ("times", "exponential")],
+        (300, 1000),
+        JOINT,
+    ):
+        yield {"effect": effect, "n_samples": n, "outcome": outcome, "noise": noise}
+
+
+def additive_table(line: Line, rng: np.random.Generator) -> dict[str, int]:
+    """Return whether a table whose effects only add up has any significant pair."""
+    effect, r, n = ADDITIVE[line["effect"]], line["r"], line["n_samples"]
+    X = rng.normal(size=(n, 8))
+    X[:, 1] = r * X[:, 0] + np.sqrt(1 - r * r) * X[:, 1]
+    mean = effect(X[:, 0]) + effect(X[:, 1])
+    X[:, 0] = np.exp(X[:, 0])
+    y = _outcome(line["outcome"], line["noise"], mean, rng)
+    return {"auto": int(bool(interplay.interactions(X, y, coding="auto", n_jobs=1).significant))}
+
+
+def additive_lines() -> Iterator[Line]:
+    for n, effect, r, (outcome, noise) in product((500, 5000), ADDITIVE, (0.0, 0.5, 0.9), OUTCOMES):
+        yield {"effect": effect, "n_samples": n, "r": r, "outcome": outcome, "noise": noise}
+
+
+def genotype_table(line: Line, rng: np.random.Generator) -> dict[str, int]:
+    """Return by coding whether the pair of a table of 100 genotypes in linkage is significant."""
+    n = line["n_samples"]
+    haplotypes = [rng.normal(size=(n, 100)) for _ in range(2)]
+    for one in haplotypes:  # neighbours are correlated
+        for v in range(1, 100):
+            one[:, v] = 0.6 * one[:, v - 1] + 0.8 * one[:, v]
+    X = sum((one > 0.25).astype(int) for one in haplotypes)
+    a, b = X[:, 10], X[:, 70]
+    joint = (a - 1) * (b - 1) if line["effect"] == "product" else np.where((a == 1) ^ (b == 1), 1.0, -1.0)
+    y = line["size"] * joint + 0.3 * a + rng.normal(size=n)
+    return {coding: _has(X, y, coding, ("x10", "x70")) for coding in ("levels", "auto")}
+
+
+def genotype_lines() -> Iterator[Line]:
+    for effect, size in (("product", 0.75), ("XOR", 0.4)):
+        yield {"effect": effect, "size": size, "n_samples": 300}
+
+
+PARTS: dict[str, tuple[Callable[[], Iterator[Line]], Callable[[Line, np.random.Generator], dict[str, int]]]] = {
+    "power": (power_lines, power_table),
+    "additive": (additive_lines, additive_table),
+    "genotypes": (genotype_lines, genotype_table),
+}
+
+
+def batch(part: str, line: Line, first: int, seed: int) -> dict[str, int]:
+    """Return the sums of some tables of a line."""
+    key = zlib.crc32(json.dumps(line, sort_keys=True).encode())
+    sums: dict[str, int] = {}
+    for i in range(first, first + BATCH):
+        for name, found in PARTS[part][1](line, np.random.default_rng([key, i, seed])).items():
+            sums[name] = sums.get(name, 0) + found
+    return sums
+
+
+def run(part: str, n_tables: int, n_jobs: int, seed: int, only: str, seconds: float) -> None:
+    """Make tables until each line has so many, the lines with the fewest first."""
+    kept = [one for one in _read().get(part, []) if one.get("seed") == seed]
+    counts = {json.dumps(line): {"tables": 0, "found": {}} for line in PARTS[part][0]()}
+    for one in kept:
+        line = {name: value for name, value in one.items() if name not in ("tables", "found", "seed")}
+        if json.dumps(line) in counts:
+            counts[json.dumps(line)] = {"tables": one["tables"], "found": one["found"]}
+    chosen = [key for key in counts if only in key]
+    todo = sorted(
+        (first, place) for place, key in enumerate(chosen) for first in range(counts[key]["tables"], n_tables, BATCH)
+    )
+    stop = time.monotonic() + seconds
+    with ProcessPoolExecutor(n_jobs) as pool:
+        for begin in range(0, len(todo), 2 * n_jobs):
+            if time.monotonic() > stop:
+                break
+            some = todo[begin : begin + 2 * n_jobs]
+            started = [pool.submit(batch, part, json.loads(chosen[place]), first, seed) for first, place in some]
+            for (_, place), done in zip(some, started, strict=True):
+                count = counts[chosen[place]]
+                count["tables"] += BATCH
+                for name, found in done.result().items():
+                    count["found"][name] = count["found"].get(name, 0) + found
+            lines = [json.loads(key) | count | {"seed": seed} for key, count in counts.items() if count["tables"]]
+            _keep(part, lines)
+    for key in chosen:
+        shares = {name: round(found / counts[key]["tables"], 3) for name, found in counts[key]["found"].items()}
+        print(counts[key]["tables"], shares, key, flush=True)
+
+
+def speed() -> None:
+    """Keep the CPU seconds of calls over 5000 columns and 1000 samples, one thread, the best of three in turns."""
     rng = np.random.default_rng(0)
     X, number = rng.normal(size=(1000, 5000)), rng.normal(size=1000)
     outcomes = {
@@ -125,19 +208,29 @@ def speed() -> list[dict[str, Any]]:
         lines.append({"outcome": name, "seconds": {coding: min(each) for coding, each in seconds.items()}})
         print(lines[-1], flush=True)
         _keep("speed", lines)
-    return lines
 
 
-def _keep(what: str, lines: list[dict[str, Any]]) -> None:
-    """Write the lines that there are: of a run that is stopped, the file says how many tables."""
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps({**kept, what: lines}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+def _read() -> dict[str, Any]:
+    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+
+
+def _keep(what: str, lines: list[Line]) -> None:
+    RESULTS.write_text(json.dumps({**_read(), what: lines}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def main() -> None:
-    what, *numbers = sys.argv[1:]
-    parts: dict[str, Callable[..., list[dict[str, Any]]]] = {"power": power, "additive": additive, "speed": speed}
-    parts[what](*map(int, numbers))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=[*PARTS, "speed"])
+    parser.add_argument("--tables", type=int, default=40)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="lines that contain this text")
+    parser.add_argument("--seconds", type=float, default=1e9, help="start no batch after so many")
+    given = parser.parse_args()
+    if given.part == "speed":
+        speed()
+    else:
+        run(given.part, given.tables, given.jobs, given.seed, given.only, given.seconds)
 
 
 if __name__ == "__main__":

@@ -295,7 +295,9 @@ def max_information_gain(
     return best
 
 
-def covariate_columns(values: Sequence[float]) -> list[list[float]]:
+def covariate_columns(
+    values: Sequence[float], quantiles: Sequence[float] = (0.05, 0.275, 0.5, 0.725, 0.95)
+) -> list[list[float]]:
     """Columns of a covariate by rows: its value, and a natural cubic spline of its normal scores (Harrell's)."""
     n = len(values)
     below = [sum(other < value for other in values) for value in values]
@@ -304,7 +306,7 @@ def covariate_columns(values: Sequence[float]) -> list[list[float]]:
     x = [normal.inv_cdf((low + ties / 2) / n) for low, ties in zip(below, same, strict=True)]
     ordered = sorted(x)
     knots = []
-    for share in (0.05, 0.275, 0.5, 0.725, 0.95):
+    for share in quantiles:
         place = share * (n - 1)
         low = int(place)
         high = min(low + 1, n - 1)
@@ -316,8 +318,8 @@ def covariate_columns(values: Sequence[float]) -> list[list[float]]:
     rows = []
     for value, score in zip(values, x, strict=True):
         row = [float(value), score]
-        for knot in knots[:3]:
-            before, last = knots[3], knots[4]
+        *first, before, last = knots
+        for knot in first:
             row.append(
                 cubed(score - knot)
                 - cubed(score - before) * (last - knot) / (last - before)
@@ -327,18 +329,31 @@ def covariate_columns(values: Sequence[float]) -> list[list[float]]:
     return rows
 
 
-def product_f(members: Sequence[Sequence[float]], z: Sequence[float]) -> tuple[float, int]:
-    """F of the product of two numbers that are not cut, of ranks, and the degrees of freedom that are left.
+def member_columns(values: Sequence[float], *, flexible: bool = False) -> list[list[float]]:
+    """Columns of a member of a product by rows: a spline of its normal scores, or its flexible effect."""
+    if flexible:
+        return [[*row, row[1] ** 2, row[1] ** 3] for row in covariate_columns(values)]
+    return [row[1:] for row in covariate_columns(values, (0.05, 0.35, 0.65, 0.95))]
 
-    H0: the outcome is a sum of smooth effects of both, see `covariate_columns`.
+
+def product_f(members: Sequence[Sequence[float]], z: Sequence[float], *, shape: bool = False) -> tuple[float, int, int]:
+    """F of the product of two numbers that are not cut, or of their shape, and its degrees of freedom.
+
+    H0: the outcome is a sum of smooth effects of both, see `member_columns`. A product is that of ranks; a shape also
+    has the products of the absolute normal score of one and the rank of the other.
     """
-    each = [covariate_columns(values) for values in members]
+    each = [member_columns(values) for values in members]
     smaller = [[1.0, *(value for rows in each for value in rows[s])] for s in range(len(z))]
     ranks = [[sum((x > other) - (x < other) for other in values) for x in values] for values in members]
-    products = [math.prod(both) for both in zip(*ranks, strict=True)]
-    rest, _ = least_squares_rest(smaller, z)
-    left, rank = least_squares_rest([[*row, w] for row, w in zip(smaller, products, strict=True)], z)
-    return (rest - left) / (left / (len(z) - rank)), len(z) - rank
+    bends = [[abs(row[0]) for row in rows] for rows in each]
+    means = [sum(values) / len(values) for values in bends]
+    more = []
+    for s in range(len(z)):
+        (a, b), (p, q) = [of[s] for of in ranks], [of[s] - mean for of, mean in zip(bends, means, strict=True)]
+        more.append([a * b, p * b, a * q] if shape else [a * b])
+    rest, less = least_squares_rest(smaller, z)
+    left, rank = least_squares_rest([[*row, *extra] for row, extra in zip(smaller, more, strict=True)], z)
+    return (rest - left) / (rank - less) / (left / (len(z) - rank)), rank - less, len(z) - rank
 
 
 def integer_scores(z: Sequence[float], most: int = 127) -> list[int]:

@@ -53,6 +53,7 @@ inline Index sum_of(std::span<const Index> values) { return std::accumulate(valu
 // The functions that each file adds to the module.
 void define_columns(nb::module_& module);
 void define_information_tables(nb::module_& module);
+void define_int_products(nb::module_& module);
 void define_proportional_fit(nb::module_& module);
 void define_search_data(nb::module_& module);
 void define_search(nb::module_& module);

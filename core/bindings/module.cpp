@@ -27,6 +27,7 @@ NB_MODULE(_core, module) {
   module.def("simd_levels", &simd_levels, "Instruction sets that can run here, slowest first.");
   interplay::bindings::define_columns(module);
   interplay::bindings::define_information_tables(module);
+  interplay::bindings::define_int_products(module);
   interplay::bindings::define_proportional_fit(module);
   interplay::bindings::define_search_data(module);
   interplay::bindings::define_search(module);

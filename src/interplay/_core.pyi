@@ -13,6 +13,9 @@ def fill_information_tables(
     coefficient_of_size: npt.NDArray[np.int64],
     values: npt.NDArray[np.int64],
 ) -> float: ...
+def int_products(
+    rows: npt.NDArray[np.int8], columns: npt.NDArray[np.uint8], simd_level: str, products: npt.NDArray[np.float32]
+) -> bool: ...
 def sum_model(planes: Planes, pseudocount: float) -> tuple[float, float, float, float, int]: ...
 def pack_bit_planes(
     codes: npt.NDArray[np.uint8],

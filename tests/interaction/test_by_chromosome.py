@@ -49,7 +49,7 @@ def without(parts, members):
 def test_tests_are_those_of_statsmodels(tmp_path):
     X, y, parts, positions = polygenic()
     loco = read_loco(written(tmp_path, parts, X.index), samples=list(X.index))
-    found = interplay.interactions(X, y, offset=loco, positions=positions, scale="values", max_p=1)
+    found = interplay.interactions(X, y, offset=loco, positions=positions, scale="values", max_p=1, coding="levels")
     assert len(found) == found.n_tests == 45
     assert found.significant == [("rs1", "rs4")]
     table = found.table
@@ -61,7 +61,7 @@ def test_tests_are_those_of_statsmodels(tmp_path):
         assert table["p_value"][row] == pytest.approx(p, rel=1e-5)
     assert table["p_adjusted"].tolist() == pytest.approx(multipletests(table["p_value"], method="holm")[1], rel=1e-9)
     # One search beside the whole prediction, which holds what the pair's own chromosomes predict, is another one.
-    plain = interplay.interactions(X, y, offset=parts.sum(axis=0), scale="values", max_p=1).table
+    plain = interplay.interactions(X, y, offset=parts.sum(axis=0), scale="values", max_p=1, coding="levels").table
     assert plain["p_value"].tolist() != pytest.approx(table["p_value"].tolist(), rel=0.01)
 
 

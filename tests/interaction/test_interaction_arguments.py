@@ -70,8 +70,10 @@ def test_columns_taken_as_they_are_are_those_of_the_table():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 6, (400, 8)).astype(float)
     y = rng.integers(0, 2, 400)
-    everything = interplay.interactions(X, y, discrete=[2, "x6"], max_p=1).table.set_index("members")
-    some = interplay.interactions(X, y, discrete=[2, "x6"], variables=[2, 3], partners=[5, 6, 7], max_p=1)
+    everything = interplay.interactions(X, y, discrete=[2, "x6"], max_p=1, coding="levels").table.set_index("members")
+    some = interplay.interactions(
+        X, y, discrete=[2, "x6"], variables=[2, 3], partners=[5, 6, 7], max_p=1, coding="levels"
+    )
     assert some.settings["discrete"] == [2, "x6"]
     for members, df, chi2 in zip(some.table["members"], some.table["df"], some.table["chi2"], strict=True):
         assert (df, chi2) == tuple(everything.loc[[members], ["df", "chi2"]].iloc[0])

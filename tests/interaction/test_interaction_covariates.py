@@ -67,7 +67,7 @@ def test_what_covariates_explain_is_not_significant():
 )
 def test_likelihood_ratios_are_those_of_statsmodels(settings):
     X, y, age, _ = explained()
-    found = interplay.interactions(X, y, covariates=pd.DataFrame({"age": age}), top=4, **settings)
+    found = interplay.interactions(X, y, covariates=pd.DataFrame({"age": age}), top=4, **settings, coding="levels")
     assert len(found) == 4
     for row in range(4):
         a, b = levels = levels_of(found, row, X)
@@ -103,7 +103,7 @@ def test_triples_are_those_of_statsmodels():
     rng = np.random.default_rng(3)
     parity = (X[["x1", "x4", "x6"]] > X[["x1", "x4", "x6"]].median()).sum(axis=1) % 2
     y = (rng.random(800) < 1 / (1 + np.exp(1 - 2 * parity - 0.5 * age))).astype(int)
-    found = interplay.interactions(X, y, covariates=age.rename("age"), dimensions=3, top=3)
+    found = interplay.interactions(X, y, covariates=age.rename("age"), dimensions=3, top=3, coding="levels")
     assert found.significant == [("x1", "x4", "x6")]
     for row in range(3):
         levels = levels_of(found, row, X)
@@ -125,7 +125,9 @@ def test_numbers_are_those_of_statsmodels(dimensions):
     rng = np.random.default_rng(4)
     high = X.median() < X
     y = 0.5 * age + 1.5 * (high.x4 ^ high.x5) + (high.sum(axis=1) % 2 == 0) * 0.0 + rng.normal(size=800)
-    found = interplay.interactions(X, y, covariates=age.rename("age"), scale="values", dimensions=dimensions, top=3)
+    found = interplay.interactions(
+        X, y, covariates=age.rename("age"), scale="values", dimensions=dimensions, top=3, coding="levels"
+    )
     if dimensions == 2:
         assert found.significant == [("x4", "x5")]
     names = "abc"[:dimensions]
@@ -147,14 +149,16 @@ def test_numbers_are_those_of_statsmodels(dimensions):
         assert [tested.ci_low[row], tested.ci_high[row]] == pytest.approx(interval, rel=1e-6)
         robust = smf.ols(formula, data).fit(cov_type="HC3", use_t=True)
         assert tested.p_robust[row] == pytest.approx(robust.pvalues[product], rel=1e-5)
-    wide = interplay.interactions(X, y, covariates=age.rename("age"), scale="values", divisions=2, top=3)
+    wide = interplay.interactions(
+        X, y, covariates=age.rename("age"), scale="values", divisions=2, top=3, coding="levels"
+    )
     assert np.isnan(wide.tested.estimate).all()  # no one coefficient, and no warning
 
 
 def test_three_classes_are_those_of_statsmodels():
     X, y, age, _ = explained()
     three = y + (np.random.default_rng(0).random(800) < 0.3)
-    found = interplay.interactions(X, three, covariates=age.rename("age"), top=2)
+    found = interplay.interactions(X, three, covariates=age.rename("age"), top=2, coding="levels")
     assert ("x4", "x5") in found.significant
     for row in range(2):
         a, b = levels = levels_of(found, row, X)
@@ -170,7 +174,7 @@ def test_three_classes_are_those_of_statsmodels():
 def test_an_offset_is_that_of_statsmodels():
     X, y, age, _ = explained()
     known = 1.5 * (age - 1)
-    found = interplay.interactions(X, y, offset=known, top=3, level=0.01)
+    found = interplay.interactions(X, y, offset=known, top=3, level=0.01, coding="levels")
     assert found.significant == [("x4", "x5")]
     for row in range(3):
         a, b = levels_of(found, row, X)
@@ -182,8 +186,8 @@ def test_an_offset_is_that_of_statsmodels():
         assert found.tested.statistic[row] == pytest.approx(2 * (fits[0].llf - fits[1].llf), rel=1e-5)
         assert found.tested.estimate[row] == pytest.approx(fits[0].params.iloc[-1], rel=1e-5)
     numbers = y + age + np.random.default_rng(1).normal(size=800)
-    one = interplay.interactions(X, numbers, offset=age, scale="values", top=3)
-    other = interplay.interactions(X, numbers - age, scale="values", top=3)
+    one = interplay.interactions(X, numbers, offset=age, scale="values", top=3, coding="levels")
+    other = interplay.interactions(X, numbers - age, scale="values", top=3, coding="levels")
     assert one.table["members"].tolist() == other.table["members"].tolist()
     assert one.tested.statistic == pytest.approx(other.tested.statistic, rel=1e-7)
     assert one.tested.estimate == pytest.approx(other.tested.estimate, rel=1e-7)
@@ -211,7 +215,9 @@ def test_tuples_of_some_variables():
     """The search numbers variables anew where only some may be in tuples."""
     X, y, age, _ = explained()
     every = interplay.interactions(X, y, covariates=age.rename("age")).table.set_index("members")
-    some = interplay.interactions(X, y, covariates=age.rename("age"), variables=["x4", "x5", "x7"], require="all")
+    some = interplay.interactions(
+        X, y, covariates=age.rename("age"), variables=["x4", "x5", "x7"], require="all", top=1
+    )
     assert some.significant == [("x4", "x5")]
     expected = every.loc[[("x4", "x5")], "p_value"].tolist()
     assert some.table["p_value"].tolist() == pytest.approx(expected, rel=1e-9)

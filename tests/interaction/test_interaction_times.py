@@ -71,7 +71,7 @@ def test_is_that_of_statsmodels(dimensions, given):
     if "strata" in given:
         settings["strata"] = site
         same = {"strata": site}
-    found = interplay.interactions(X, (time, event), dimensions=dimensions, top=2, **settings)
+    found = interplay.interactions(X, (time, event), dimensions=dimensions, top=2, **settings, coding="levels")
     assert found.tested.kind == "times"
     assert found.table["method"].tolist() == ["model"] * 2
     if dimensions == 2:
@@ -125,7 +125,7 @@ def lin_wei(time, event, columns, entry):
 def test_robust_variances_are_lin_and_weis():
     """Hazards that are proportional hold."""
     X, (time, event), age, entry = hazards()
-    found = interplay.interactions(X, (time, event), covariates=age, entry=entry, top=3)
+    found = interplay.interactions(X, (time, event), covariates=age, entry=entry, top=3, coding="levels")
     for row in range(3):
         own, levels = columns_of(found, row, X, [])
         models = [np.column_stack([part, own]) for part in beside(age, levels)]
@@ -139,7 +139,7 @@ def test_robust_variances_are_lin_and_weis():
     assert found.table["holds_robust"].tolist() == [True, False, False]
     rare = X.assign(x1=np.arange(500) < 12, x4=np.arange(500) % 2 == 0)
     ends = event & ~(rare.x1 & rare.x4).to_numpy()  # no event in one cell: no finite estimate
-    empty = interplay.interactions(rare, (time, ends), variables=["x1"], partners=["x4"], max_p=1)
+    empty = interplay.interactions(rare, (time, ends), variables=["x1"], partners=["x4"], max_p=1, coding="levels")
     assert np.isnan(empty.table["p_robust"]).all()
 
 

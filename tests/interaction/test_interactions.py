@@ -36,7 +36,7 @@ def test_g2_and_df_are_those_of_statsmodels(dimensions, n_classes):
     X = X[~((X[:, 0] == 1) & (X[:, 4] == 0))]
     y = (rng.random(len(X)) * n_classes).astype(int)
     y = np.where((X[:, 0] == X[:, 3]) & (rng.random(len(X)) < 0.3), 1, y)
-    found = interplay.interactions(X, y, dimensions=dimensions, discrete="all", max_p=1).tested
+    found = interplay.interactions(X, y, dimensions=dimensions, discrete="all", max_p=1, coding="levels").tested
     assert len(found) == reference_count(5, dimensions)
     assert (found.df < (n_classes - 1) * np.prod(np.array(levels)[found.tuples] - 1, axis=1)).any()
     for row, members in enumerate(found.tuples.tolist()):
@@ -66,7 +66,13 @@ def test_the_list_is_that_of_plain_loops(dimensions, levels, n_strata, n_classes
     n_tuples = reference_count(9, dimensions)
     bootstrap_below = max(1e-3, 0.05 / (n_tuples - n_tuples // 10))  # and all that could be significant
     found = interplay.interactions(
-        X, y, dimensions=dimensions, discrete="all", max_p=max_p, strata=strata if n_strata > 1 else None
+        X,
+        y,
+        dimensions=dimensions,
+        discrete="all",
+        max_p=max_p,
+        strata=strata if n_strata > 1 else None,
+        coding="levels",
     ).tested
     expected = {}
     for members in combinations(range(9), dimensions):
@@ -97,12 +103,12 @@ def test_the_list_is_that_of_plain_loops(dimensions, levels, n_strata, n_classes
 @pytest.mark.parametrize("divisions", [1, 2])
 def test_the_smallest_p_values_are_the_first_of_all(divisions):
     X, y = xor(1)
-    everything = interplay.interactions(X, y, divisions=divisions, max_p=1)
+    everything = interplay.interactions(X, y, divisions=divisions, max_p=1, coding="levels")
     assert len(everything) == 105
     for top in (1, 7, 50, 105, 1000):
-        some = interplay.interactions(X, y, divisions=divisions, top=top)
+        some = interplay.interactions(X, y, divisions=divisions, top=top, coding="levels")
         pd.testing.assert_frame_equal(some.table, everything.table.head(top))
-    few = interplay.interactions(X, y, divisions=divisions, top=1000, max_p=0.1)
+    few = interplay.interactions(X, y, divisions=divisions, top=1000, max_p=0.1, coding="levels")
     pd.testing.assert_frame_equal(few.table, everything.table[everything.table["p_value"] <= 0.1])
 
 
@@ -113,12 +119,12 @@ def test_p_values_are_adjusted_for_all_tuples(method, noise):
 
     X, y = xor(3, noise=noise)
     y = y ^ (X[:, 4] > 0) & (X[:, 5] > 0)
-    everything = interplay.interactions(X, y, max_p=1, p_adjust=method)
+    everything = interplay.interactions(X, y, max_p=1, p_adjust=method, coding="levels")
     names = {"hochberg": "simes-hochberg", "BH": "fdr_bh", "BY": "fdr_by"}
     p_value = everything.tested.p_value
     expected = p_value if method == "none" else multipletests(p_value, method=names.get(method, method))[1]
     assert everything.tested.p_adjusted == pytest.approx(expected, rel=1e-9)
-    default = interplay.interactions(X, y, p_adjust=method)
+    default = interplay.interactions(X, y, p_adjust=method, coding="levels")
     assert default.significant == everything.significant
     assert len(default) == len(default.significant)
 
@@ -139,7 +145,7 @@ def test_bh_goes_on_while_more_could_be_significant():
 def test_several_discretisations_cost_a_factor():
     X, y = xor(5)
     each = interplay.discretize(X, divisions=1, discretizations=4, random_state=3)
-    found = interplay.interactions(X, y, discretizations=4, random_state=3, max_p=1).tested
+    found = interplay.interactions(X, y, discretizations=4, random_state=3, max_p=1, coding="levels").tested
     assert len(set(found.discretization.tolist())) == 4
     for row, members in enumerate(found.tuples.tolist()):
         tables = np.array([counts_of(codes[:, members].T, [2, 2], y.astype(int), 2) for codes in each])
@@ -147,7 +153,7 @@ def test_several_discretisations_cost_a_factor():
         best = int(np.argmax(tests.g2))
         assert found.discretization[row] == best
         assert found.p_value[row] == pytest.approx(min(4 * tests.p_value[best], 1), rel=1e-12)
-    some = interplay.interactions(X, y, discretizations=4, random_state=3, max_p=0.2)
+    some = interplay.interactions(X, y, discretizations=4, random_state=3, max_p=0.2, coding="levels")
     assert some.tested.tuples.tolist() == found.tuples[found.p_value <= 0.2].tolist()
 
 
@@ -169,8 +175,8 @@ def test_missing_values_are_a_level_or_left_out():
     y = ((X[:, 1] == X[:, 4]) ^ (rng.random(n) < 0.25)).astype(int)
     X[rng.random((n, 6)) < 0.1] = np.nan
     X[:, 5] = np.where(np.isnan(X[:, 5]), 1, X[:, 5])
-    omitted = interplay.interactions(X, y, missing="omit", max_p=1).tested
-    level = interplay.interactions(X, y, missing="level", max_p=1).tested
+    omitted = interplay.interactions(X, y, missing="omit", max_p=1, coding="levels").tested
+    level = interplay.interactions(X, y, missing="level", max_p=1, coding="levels").tested
     for members, g2, df, n_samples in zip(
         omitted.tuples, omitted.statistic, omitted.df, omitted.n_samples, strict=True
     ):
@@ -181,9 +187,9 @@ def test_missing_values_are_a_level_or_left_out():
     for members, df in zip(level.tuples.tolist(), level.df, strict=True):
         assert df == (9 if 5 not in members else 6)
     for max_p in (1e-6, 1e-3, 0.05):
-        few = interplay.interactions(X, y, missing="omit", max_p=max_p).tested
+        few = interplay.interactions(X, y, missing="omit", max_p=max_p, coding="levels").tested
         assert few.tuples.tolist() == omitted.tuples[omitted.p_value <= max_p].tolist()
-    assert interplay.interactions(X, y, missing="impute").significant == [("x1", "x4")]
+    assert interplay.interactions(X, y, missing="impute", coding="levels").significant == [("x1", "x4")]
 
 
 def test_gaps_do_not_hide_tuples_from_the_screen():

@@ -31,7 +31,12 @@ def test_a_selection_says_interaction(settings, tmp_path):
         assert one.interactions().significant == [("x2", "x9")]
         assert one.interactions().n_tests == 105
         everything = interplay.interactions(
-            X, y, max_p=1, random_state=0, **{name: value for name, value in settings.items() if name != "p_adjust"}
+            X,
+            y,
+            max_p=1,
+            random_state=0,
+            **{name: value for name, value in settings.items() if name != "p_adjust"},
+            coding="levels",
         )
         best, same = one.interactions().tested, everything.tested
         assert (best.tuples[0] == same.tuples[0]).all()
@@ -44,7 +49,7 @@ def test_tuples_within_strata_are_tested_within_strata():
     strata = np.random.default_rng(1).integers(0, 3, len(y))
     selection = interplay.select(X, y, dimensions=2, strata=strata, random_state=0)
     found = selection.interactions().tested
-    everything = interplay.interactions(X, y, strata=strata, max_p=1).tested
+    everything = interplay.interactions(X, y, strata=strata, max_p=1, coding="levels").tested
     assert found.tuples[0].tolist() == [2, 9]
     assert found.p_value[0] == everything.p_value[0]
     assert selection.table.loc[2, "verdict"] == "interaction"
@@ -76,7 +81,7 @@ def test_the_parts_of_a_selection_s_tuples_are_tested_too(tmp_path):
         pairs = one.interactions(dimensions=2)
         assert pairs.significant == [("x2", "x9")]
         assert pairs.n_tests == 2 * 105  # pairs and triples share the error rate
-        assert one.verdict_of("x2").p_value == interplay.interactions(X, y).tested.p_value[0]
+        assert one.verdict_of("x2").p_value == interplay.interactions(X, y, coding="levels").tested.p_value[0]
         assert pairs.replicate(*xor(12)).significant == [("x2", "x9")]
         assert one.replicate(*xor(12), dimensions=2).interactions.significant == [("x2", "x9")]
     with pytest.raises(ValueError, match="dimensions must be a whole number from 2 to 3"):

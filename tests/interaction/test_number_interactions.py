@@ -46,7 +46,7 @@ def test_every_tuple_equals_plain_loops(k, p, has_strata):
     rng = np.random.default_rng(k)
     X, y = genotypes(rng, 200, p), rng.exponential(size=200)
     strata = rng.integers(0, 2, size=200) if has_strata else None
-    found = interplay.interactions(X, y, dimensions=k, max_p=1.0, strata=strata)
+    found = interplay.interactions(X, y, dimensions=k, max_p=1.0, strata=strata, coding="levels")
     z = scores(y, strata)
     assert len(found) == len(list(combinations(range(p), k)))
     for members, f, df, df_residual, p_value in zip(
@@ -146,7 +146,7 @@ def test_missing_values_are_left_out_of_tests():
     X, y = genotypes(rng, 300, 8), rng.exponential(size=300)
     y += 3 * (X[:, 2] == 1) * (X[:, 5] == 1)
     X[rng.random(X.shape) < 0.1] = np.nan
-    everything = interplay.interactions(X, y, missing="omit", max_p=1.0)
+    everything = interplay.interactions(X, y, missing="omit", max_p=1.0, coding="levels")
     z = scores(y)
     for row, members in enumerate(everything.tested.tuples.tolist()):
         known = ~np.isnan(X[:, members]).any(axis=1)
@@ -154,7 +154,7 @@ def test_missing_values_are_left_out_of_tests():
         assert everything.tested.n_samples[row] == known.sum()
         assert everything.tested.statistic[row] == pytest.approx(plain[0], rel=1e-8)
     for max_p in (0.1, 0.001):
-        found = interplay.interactions(X, y, missing="omit", max_p=max_p)
+        found = interplay.interactions(X, y, missing="omit", max_p=max_p, coding="levels")
         assert len(found) == (everything.tested.p_value <= max_p).sum()
     assert everything.significant == [("x2", "x5")]
     assert everything.counts_of(0).counts.sum() == everything.tested.n_samples[0]
@@ -162,7 +162,7 @@ def test_missing_values_are_left_out_of_tests():
 
 def test_columns_of_the_table():
     X, y = problem()
-    found = interplay.interactions(X, pd.Series(y, name="yield"), top=4)
+    found = interplay.interactions(X, pd.Series(y, name="yield"), top=4, coding="levels")
     table = found.table
     assert list(table.columns) == [
         "members", "f", "df", "df_residual", "p_value", "p_adjusted", "p_smooth",
@@ -480,7 +480,7 @@ def test_the_command_line(tmp_path):
     X, y = problem()
     frame = pd.DataFrame(X, columns=[f"x{v}" for v in range(X.shape[1])]).assign(outcome=y)
     frame.to_csv(tmp_path / "data.csv", index=False)
-    for options in ([], ["--coding", "dosage"], ["--scale", "values", "--top", "3"]):
+    for options in (["--coding", "levels"], ["--coding", "dosage"], ["--scale", "values", "--top", "3"]):
         out = tmp_path / "pairs.csv"
         arguments = ["interactions", str(tmp_path / "data.csv"), "--target", "outcome", "--out", str(out), *options]
         ran = CliRunner().invoke(commands, [*arguments, "--report", str(tmp_path / "pairs.html")])

@@ -12,8 +12,9 @@ import pytest
 import interplay
 import reference
 from command_line import in_process
-from interplay.base.ranks import mid_ranks, normal_scores
-from interplay.infer.product_pairs import ProductPairs, as_integers, product_tuples
+from interplay.base.ranks import as_integers, mid_ranks, normal_scores
+from interplay.infer import int_products
+from interplay.infer.product_pairs import ProductPairs, ScreenScores, bend_scores, screened_tuples
 
 
 def problem(n: int = 300, n_vars: int = 12, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -31,13 +32,19 @@ def outcomes(mean: np.ndarray, seed: int = 1) -> dict[str, Any]:
     return {"numbers": mean, "classes": mean > np.median(mean), "three classes": classes, "times": times}
 
 
-def test_product_of_numbers_is_that_of_plain_loops() -> None:
-    X, y = problem(100, 3)
-    z, table = normal_scores(y).tolist(), interplay.interactions(X, y, coding="product", max_p=1).table
+@pytest.mark.parametrize("coding", ["product", "auto"])
+def test_ways_of_numbers_are_those_of_plain_loops(coding: str) -> None:
+    X, y = problem(140, 3)
+    y += 2 * (np.abs(X[:, 0]) - 0.8) * X[:, 1]
+    z, table = normal_scores(y).tolist(), interplay.interactions(X, y, coding=coding, max_p=1).table
     assert len(table) == 3
-    for members, f, df in zip(table.members, table.f, table.df_residual, strict=True):
-        expected = reference.product_f([X[:, int(name[1:])].tolist() for name in members], z)
-        assert (f, df) == (pytest.approx(expected[0], rel=1e-9), expected[1])
+    if coding == "auto":
+        table = table[table.found != "levels"]
+        assert "shape" in set(table.found)
+    for row in table.itertuples():
+        values = [X[:, int(name[1:])].tolist() for name in row.members]
+        expected = reference.product_f(values, z, shape=coding == "auto" and row.found == "shape")
+        assert (row.f, row.df, row.df_residual) == (pytest.approx(expected[0], rel=1e-9), *expected[1:])
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes", "times"])
@@ -48,7 +55,7 @@ def test_product_is_that_of_statsmodels(kind: str) -> None:
     y = outcomes(mean)[kind]
     row = interplay.interactions(X, y, coding="product").table.iloc[0]
     assert row.members == ("x0", "x2")
-    main = np.column_stack([reference.covariate_columns(X[:, v].tolist()) for v in (0, 2)])
+    main = np.column_stack([reference.member_columns(X[:, v].tolist()) for v in (0, 2)])
     product = np.prod([np.sqrt(12) * ((mid_ranks(X[:, v]) - 0.5) / len(X) - 0.5) for v in (0, 2)], axis=0)
     both = np.column_stack([main, product])
     if kind == "numbers":
@@ -68,43 +75,93 @@ def test_product_is_that_of_statsmodels(kind: str) -> None:
     assert row["log_or" if kind == "classes" else "log_hr"] == pytest.approx(fits[1].params[-1], rel=1e-4)
 
 
-def test_sums_of_the_screen_are_exact() -> None:
+@pytest.mark.parametrize("instruction_set", ["auto", "serial"])
+@pytest.mark.parametrize(("n_rows", "n_columns", "n_samples"), [(40, 70, 1000), (7, 3, 70_001), (1, 1, 1)])
+def test_sums_of_the_screen_are_exact(
+    instruction_set: str, n_rows: int, n_columns: int, n_samples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(int_products, "_INSTRUCTION_SET", instruction_set)
     rng = np.random.default_rng(0)
-    X, u = rng.normal(size=(40, 50_000)), rng.normal(size=50_000)
-    scores = as_integers(X)
-    z = scores.astype(np.int64)
-    weights = np.rint(np.float32(scores) * np.float32(u)).astype(np.float32)
-    weights = np.rint(weights * (127 / np.abs(weights).max(axis=1, keepdims=True)))
-    from interplay.infer.product_pairs import _product
-
-    exact = weights.astype(np.int64) @ z.T
-    np.testing.assert_array_equal(_product(weights, scores.astype(np.float32)), exact.astype(np.float32))
+    rows, columns = (rng.integers(-128, 128, (n, n_samples)).astype(np.int8) for n in (n_rows, n_columns))
+    rows[0], columns[0] = 127, -128
+    exact = rows.astype(np.int64) @ columns.T.astype(np.int64)
+    found = int_products.PackedScores.of(columns).products(rows)
+    np.testing.assert_array_equal(found, exact.astype(np.float32))
 
 
-@pytest.mark.parametrize("correlation", [0.0, 0.7])
-def test_statistic_of_the_screen_is_near_that_of_the_model(correlation: float) -> None:
+def test_weights_with_outliers_are_rounded_in_finer_steps() -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(5, 4000)).astype(np.float32)
+    weights[0, 7] = 500
+    columns = as_integers(rng.normal(size=(9, 4000)))
+    rounded = int_products.Weights.of(weights)
+    assert rounded.coarse.tolist() == [0]
+    found = int_products.PackedScores.of(columns).weighted(rounded)
+    exact = weights.astype(np.float64) @ columns.T.astype(np.float64)
+    sizes = np.sqrt((weights[1] ** 2).sum() * (columns.astype(np.float64) ** 2).sum(axis=1))
+    assert (np.abs(found - exact) < 0.02 * sizes).all()
+
+
+def ranks_and_bends(X: np.ndarray) -> ScreenScores:
+    lines = as_integers(mid_ranks(X.T) - (len(X) + 1) / 2)
+    return ScreenScores(lines, bend_scores(len(X))[lines.view(np.uint8)])
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.7])
+@pytest.mark.parametrize("n_samples", [400, 3000])
+def test_statistics_of_the_screen_are_near_those_of_the_model(correlation: float, n_samples: int) -> None:
     rng = np.random.default_rng(3)
-    common = rng.normal(size=400)
-    X = np.sqrt(correlation) * common[:, np.newaxis] + np.sqrt(1 - correlation) * rng.normal(size=(400, 8))
-    y = 0.8 * X[:, 0] + 0.6 * X[:, 1] ** 2 + 0.5 * X[:, 2] * X[:, 3] + rng.normal(size=400)
+    common = rng.normal(size=n_samples)
+    X = np.sqrt(correlation) * common[:, np.newaxis]
+    X = X + np.sqrt(1 - correlation) * rng.normal(size=(n_samples, 8))
+    size = 20 / np.sqrt(n_samples) * (1 + 2 * correlation)
+    y = size * (0.5 * X[:, 0] + 0.3 * X[:, 1] ** 2 + 0.6 * X[:, 2] * X[:, 3]) + rng.normal(size=n_samples)
+    y += size * (np.abs(X[:, 4]) - 0.8) * X[:, 5]
     z = normal_scores(y)
-    target = (z - z.mean()) / z.std()
-    pairs = ProductPairs(as_integers(mid_ranks(X.T) - 200.5), target[np.newaxis])
-    of_pair = interplay.interactions(X, y, coding="product", max_p=1).table.set_index("members").f
-    for (a, b), f in of_pair[of_pair > 15].items():
-        pair = (int(a[1:]), int(b[1:]))
-        assert pair in {tuple(row) for part in pairs(0.6 * f) for row in part.tolist()}
+    statistics = {}
+    for found in ProductPairs(ranks_and_bends(X))(((z - z.mean()) / z.std())[np.newaxis], (0.0, 0.0)):
+        statistics |= dict(zip(map(tuple, found.tuples.tolist()), found.statistics.tolist(), strict=True))
+    assert len(statistics) == 28
+    n_strong = 0
+    for (a, b), of_screen in statistics.items():
+        for shape, chi2 in zip((False, True), of_screen, strict=True):
+            f, df, _ = _f(X[:, [a, b]], z, shape=shape)
+            if f * df > 25:
+                n_strong += 1
+                assert chi2 > (0.75 if correlation < 0.7 else 0.6) * f * df, (a, b, shape)
+    assert n_strong >= 1
+
+
+def _f(members: np.ndarray, z: np.ndarray, *, shape: bool) -> tuple[float, int, int]:
+    """The same as `reference.product_f`, by matrices."""
+    normal = [normal_scores(x) for x in members.T]
+    a, b = (mid_ranks(x) - x.size / 2 - 0.5 for x in members.T)
+    p, q = (np.abs(each) - np.abs(each).mean() for each in normal)
+    main = np.column_stack(
+        [np.ones(len(z)), *(np.array(_columns(x, s)) for x, s in zip(members.T, normal, strict=True))]
+    )
+    more = np.column_stack([a * b, p * b, a * q][: 3 if shape else 1])
+    rest = [float(np.linalg.lstsq(columns, z, rcond=None)[1][0]) for columns in (main, np.hstack([main, more]))]
+    df, left = more.shape[1], len(z) - main.shape[1] - more.shape[1]
+    return (rest[0] - rest[1]) / df / (rest[1] / left), df, left
+
+
+def _columns(x: np.ndarray, s: np.ndarray) -> np.ndarray:
+    from interplay.data.models.linear import spline_columns
+
+    return spline_columns(s, 3)
 
 
 def test_pairs_are_looked_at_once_in_all_parts() -> None:
     rng = np.random.default_rng(0)
-    scores, target = as_integers(rng.normal(size=(30, 100))), rng.normal(size=(1, 100))
-    scores[4] = 0  # no scores, no pair
-    target[0] += 3 * scores[2] / 127  # an effect of its own
+    lines, target = as_integers(rng.normal(size=(30, 100))), rng.normal(size=(1, 100))
+    lines[4] = 0  # no scores, no pair
+    target[0] += 3 * lines[2] / 127  # an effect of its own
     every = [(a, b) for a in range(30) for b in range(a + 1, 30) if 4 not in (a, b)]
 
-    def found(**options: Any) -> list[tuple[int, ...]]:
-        return sorted(tuple(row) for part in product_tuples(scores, target, 2, 0.0, **options) for row in part.tolist())
+    def found(n_vars: int = 30, k: int = 2, **options: Any) -> list[tuple[int, ...]]:
+        listed = screened_tuples(ScreenScores(lines[:n_vars]), target, k, (0.0, 0.0), **options)
+        return sorted(tuple(row) for part in listed for row in part.tuples.tolist())
 
     assert found() == every
     assert found(part=(0, 2)) + found(part=(1, 2)) != every
@@ -112,8 +169,27 @@ def test_pairs_are_looked_at_once_in_all_parts() -> None:
     asked = np.isin(np.arange(30), (2, 9, 11))
     assert found(asked_for=asked) == [pair for pair in every if asked[list(pair)].any()]
     assert found(asked_for=asked, require="all") == [(2, 9), (2, 11), (9, 11)]
-    triples = [row for part in product_tuples(scores[:7], target, 3, 0.0) for row in part.tolist()]
-    assert sorted(triples) == [[a, b, c] for a, b, c in np.ndindex(7, 7, 7) if a < b < c and 4 not in (a, b, c)]
+    assert found(7, 3) == [(a, b, c) for a, b, c in np.ndindex(7, 7, 7) if a < b < c and 4 not in (a, b, c)]
+
+
+@pytest.mark.parametrize("instruction_set", ["auto", "serial"])
+def test_lists_do_not_depend_on_blocks_and_threads(instruction_set: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 60)) + rng.normal(size=(200, 1))
+    z = normal_scores(X[:, 3] + X[:, 1] * X[:, 2] + rng.normal(size=200))[np.newaxis]
+
+    def listed(n_threads: int) -> dict[tuple[int, ...], list[float]]:
+        found = ProductPairs(ranks_and_bends(X), n_threads=n_threads)(z, (5.0, 9.0))
+        return {
+            tuple(t): s for part in found for t, s in zip(part.tuples.tolist(), part.statistics.tolist(), strict=True)
+        }
+
+    whole = listed(1)
+    assert len(whole) > 20
+    monkeypatch.setattr(int_products, "_INSTRUCTION_SET", instruction_set)
+    monkeypatch.setattr("interplay.infer.product_pairs._ROWS", 7)
+    monkeypatch.setattr("interplay.infer.product_pairs._COLUMNS", 11)
+    assert listed(3) == whole
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes", "three classes", "times"])
@@ -128,18 +204,24 @@ def test_short_lists_are_the_whole_list_cut_short(kind: str) -> None:
             np.testing.assert_allclose(found.p_value, everything.p_value[: len(found)], rtol=1e-6)
 
 
-def test_auto_is_the_smaller_p_value_times_two() -> None:
+def test_auto_is_the_smallest_p_value_times_the_number_of_ways() -> None:
     X, y = problem()
     X[:, 5] = np.random.default_rng(4).integers(0, 2, len(X))
-    y += np.sign((X[:, 3] - np.median(X[:, 3])) * (X[:, 5] - 0.5))
+    y += 1.5 * np.sign((X[:, 3] - np.median(X[:, 3])) * (X[:, 5] - 0.5)) + 1.2 * (X[:, 6] ** 2 - 1) * X[:, 7]
     by = {
         coding: interplay.interactions(X, y, coding=coding, max_p=1).table.set_index("members")
         for coding in ("levels", "product", "auto")
     }
-    smaller = np.minimum(by["levels"].p_value, by["product"].p_value.reindex(by["levels"].index))
-    np.testing.assert_allclose(by["auto"].p_value, np.minimum(2 * smaller, 1).reindex(by["auto"].index), rtol=1e-9)
-    found = by["auto"].found[by["auto"].significant].to_dict()
-    assert found == {("x0", "x2"): "product", ("x3", "x5"): "levels"}
+    auto = by["auto"]
+    smaller = np.minimum(by["levels"].p_value, by["product"].p_value.reindex(by["levels"].index)).reindex(auto.index)
+    of_shape = auto.found == "shape"
+    np.testing.assert_allclose(auto.p_value[~of_shape], np.minimum(3 * smaller, 1)[~of_shape], rtol=1e-9)
+    assert (auto.p_value[of_shape] <= np.minimum(3 * smaller, 1)[of_shape]).all()
+    assert auto.found[auto.significant].to_dict() == {
+        ("x0", "x2"): "product",
+        ("x3", "x5"): "levels",
+        ("x6", "x7"): "shape",
+    }
 
 
 def test_auto_is_levels_where_nothing_else_applies() -> None:

@@ -53,7 +53,7 @@ def test_the_same_samples_give_the_same_tests(kind, options):
     X, y, beside = study(0)
     known = given(kind, beside) | ({"strata": beside["site"]} if "strata" in options else {})
     how = {"divisions": options.get("divisions", 1)}
-    found = interplay.interactions(X, y[kind], top=4, **known, **how)
+    found = interplay.interactions(X, y[kind], top=4, **known, **how, coding="levels")
     again = found.replicate(X, y[kind], **known)
     assert again.tested.kind == found.tested.kind
     order = again.tested.rows_of(found.tested.tuples)

@@ -76,7 +76,7 @@ def test_merged_shards_are_the_whole_search(seed):
 def test_short_lists_are_adjusted_alike(p_adjust):
     for seed in range(12):
         X, y, options = drawn(seed, discretizations=1)
-        options |= {"p_adjust": p_adjust, "top": 2}
+        options |= {"p_adjust": p_adjust, "top": 2, "coding": "levels"}
         assert_same(merged(X, y, 3, **options), interplay.interactions(X, y, **options))
 
 

@@ -17,7 +17,7 @@ def test_statistics_are_those_of_plink(tmp_path):
     compare_plink.write_study(bed, 1500, 120, seed=1)
     theirs = compare_plink.run_plink(PROGRAM, bed, "--epi1", "1")
     ours = interplay.interactions(
-        interplay.genetics.read_bed(bed), "phenotype", missing="omit", max_p=1, p_adjust="none"
+        interplay.genetics.read_bed(bed), "phenotype", missing="omit", max_p=1, p_adjust="none", coding="levels"
     ).table
     ours[["SNP1", "SNP2"]] = ours["members"].to_list()
     both = ours.merge(theirs, on=["SNP1", "SNP2"])

@@ -85,7 +85,7 @@ def test_models_are_those_of_statsmodels(kind, beside):
     frame, y = phantom(4000, 3, kind, spread=1.5)
     rng = np.random.default_rng(9)
     age, site = ages(len(frame)), rng.integers(0, 2, len(frame)) if beside == "site" else None
-    found = interplay.interactions(frame, y)
+    found = interplay.interactions(frame, y, coding="levels")
     arguments: dict[str, Any] = {"covariates": {"age": age}} if beside == "age" else {}
     columns = np.array(columns_of_ages(len(frame))).T if beside == "age" else []
     term = "".join(f" + age{place}" for place in range(len(columns)))
@@ -224,7 +224,7 @@ def test_dense_bed_file(tmp_path):
 
 def test_explained_leads_are_no_interactions_in_summary_report_and_file(tmp_path):
     frame, y = phantom(1000, 0)
-    found = interplay.interactions(frame, y)
+    found = interplay.interactions(frame, y, coding="levels")
     again = found.with_tagging(frame, y)
     assert found.table.set_index("members")["explained_by"][[("a", "b")]].tolist() == [("cause",)]
     assert ("a", "b") not in again.significant

@@ -69,7 +69,7 @@ def test_times_are_those_of_statsmodels(given):
         beside, same = {"offset": 0.5 * age, "entry": entry}, {"offset": 0.5 * age, "entry": entry}
     if "site" in given:
         beside, same = beside | {"strata": site}, {"strata": site}
-    found = interplay.interactions(frame, y, **beside)
+    found = interplay.interactions(frame, y, **beside, coding="levels")
     table = found.tagging(frame, y, **beside).set_index("members")
     row = table.loc[[("a", "b")]].iloc[0]
     models = columns_of(frame, known, site if "site" in given else None)
@@ -93,7 +93,7 @@ def test_classes_with_an_offset_are_those_of_statsmodels():
     y = np.where(rng.random(len(frame)) < 1 / (1 + np.exp(-log_odds)), "ill", "healthy")
     sex = rng.integers(0, 2, len(frame)).astype(float)
     beside: dict[str, Any] = {"offset": 1.5 * age, "covariates": {"sex": sex}}
-    found = interplay.interactions(frame, y, **beside)
+    found = interplay.interactions(frame, y, **beside, coding="levels")
     table = found.tagging(frame, y, **beside).set_index("members")
     row = table.loc[[("a", "b")]].iloc[0]
     models = columns_of(frame, np.column_stack([np.ones(len(frame)), sex]), None)
@@ -148,5 +148,5 @@ def test_times_with_few_events_cannot_be_told():
     frame, _ = shadow(300)
     (time, event), _ = times_of(2 * frame["cause"].to_numpy())
     event &= np.arange(300) < 90
-    found = interplay.interactions(frame, (time, event), level=0.99, p_adjust="none", top=1)
+    found = interplay.interactions(frame, (time, event), level=0.99, p_adjust="none", top=1, coding="levels")
     assert found.tagging(frame, (time, event))["reason"][0] == "too few events"

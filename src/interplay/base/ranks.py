@@ -9,6 +9,11 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray
 
+IntScores = npt.NDArray[np.int8]
+
+#: Scores are rounded to this many steps either side of 0.
+STEPS = 127
+
 #: From this n·d² on, both one-sided distances are exceeded together in less than 1e-10 of the one-sided cases.
 _ONE_SIDE_ONLY = 4.0
 
@@ -45,6 +50,19 @@ def normal_scores(values: FloatArray) -> FloatArray:
     from scipy.special import ndtri
 
     return np.asarray(ndtri((mid_ranks(values) - 0.5) / len(values)))
+
+
+def as_integers(values: FloatArray) -> IntScores:
+    """Round rows of numbers to integers, the largest of each to `STEPS`.
+
+    Examples
+    --------
+    >>> as_integers(np.array([[-1.0, 0.25, 0.5]])).tolist()
+    [[-127, 32, 64]]
+    """
+    largest = np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-300)
+    rounded: IntScores = np.rint(values * (STEPS / largest)).astype(np.int8)
+    return rounded
 
 
 def kolmogorov_tail(distance: float, n: int) -> float:

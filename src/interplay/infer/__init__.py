@@ -19,7 +19,8 @@
     given_test.py          scores of samples → the same given other, strong variables, also in a model of covariates
     product_maxima.py      scores, residuals → the strongest product of each variable with another; for numbers with
                            p-values
-    product_pairs.py       integer scores, residuals → pairs whose product may be significant beside both members
+    int_products.py        rows of small integers × rows of small integers → their scalar products, exactly
+    product_pairs.py       integer scores, residuals → pairs whose product or shape may be significant
     arms.py                which tests are combined in one call, with what weights → p-values of arms and variables,
                            their harmonic mean
     combined_studies.py    tests of studies   → one: fixed effects with heterogeneity, sums of χ²

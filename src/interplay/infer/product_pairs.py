@@ -1,95 +1,143 @@
-"""Integer scores of variables + residuals of an outcome → pairs whose product may be significant beside both members.
+"""Integer scores of variables + residuals of an outcome → pairs whose product, or shape, may be significant.
 
-Of a pair, the test is that of w = z_i·z_j beside smooth effects of z_i and z_j. The screen computes, for all pairs,
+The final test of a pair has the columns w of its way beside smooth effects of both members: of a product z_i·z_j, of a
+shape q_i·z_j and z_i·q_j too, where z is a score and q the absolute normal one, centred. The screen computes a
+statistic of the same columns for all pairs. With u the outcome, m_i its cubic in z_i, r the correlation of z_i and z_j:
 
-    χ² ≈ (u·w − φ_ij·m_i·w − φ_ji·m_j·w)² / (N·σ²·D),    D = (1 − r²)²/(1 + r²),
+    T_ab = u·(a_i b_j) − φ_ij·m_i·(a_i b_j) − φ_ji·m_j·(a_i b_j),        a, b of z, q
+    χ²   = (T_zz² / D(r) + (T_qz + T_zq)² / S(r) + (T_qz − T_zq)² / S(−r)) / (N·σ²),
 
-where u is the outcome, m_i its cubic in z_i, r the correlation of z_i and z_j, φ_ij what is left of m_i beside z_j, and
-σ² what both leave of the variance. D is the variance of w that quadratic effects leave where scores are normal, about
-that of ranks. Only variables with an effect of their own have an m_i; for pairs of others two matrix products are
-enough, u∘z_i by z_j and z_i by z_j.
+φ_ij is what is left of m_i beside z_j, and σ² what both leave of the variance. D and S are the variances of z_i·z_j and
+of q_i·z_j ± z_i·q_j, scaled, that functions of either member leave; for normal z, and q = z² − 1 in the place of |z|:
 
-All matrix products are of integers of eight bits, whose sums single precision holds exactly: no partial sum of rows a
-and z is above |a|·|z|, and parts of the samples are cut so that this stays below 2^24. So sums are the same for any
-order, threads, blocks and instruction set. Pairs with a hundred times the p-value are listed too, and each is tested
-exactly. No bound says that nothing is lost: a pair that is not listed has p = 1.
+    D = (1 − r²)²/(1 + r²),    S = 1 + 2r + 2r² + r³ − 3r²(1 + r)/(1 − r + r²).
+
+Only variables with an effect of their own have an m_i. Pairs of others need a matrix product for each T and one for r.
+
+What is lost
+------------
+The p-value of a tuple is the larger of two: that of the final test, and p_s^(1/s) of the statistic above, s = `SHARE`.
+Both are functions of the tuple alone. A tuple with p ≤ P thus has p_s ≤ P^s, and the screen lists every one of these:
+no tuple with p ≤ P is lost, whatever P, tiles, shards or threads are. The final p-value is valid by itself, and so is a
+larger one. What the second costs in power is small: P^s is 30 times P at P = 1e-5, where statistics differ little.
+
+All matrix products are of integers of eight bits and exact (`interplay.infer.int_products`), so that lists are the same
+for any order, threads, blocks and instruction set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads, one_blas_thread
+from interplay.base.ranks import STEPS, IntScores, as_integers
+from interplay.infer.int_products import PackedScores, Weights
 
-IntScores = npt.NDArray[np.int8]
 _Singles = npt.NDArray[np.float32]
 
-#: Scores and weights are rounded to this many steps either side of 0.
-STEPS = 127
-
-#: Integers up to this are exact in single precision.
-_EXACT = float(1 << 24)
+#: ln p of a tuple is at least ln p of the screen's statistic divided by this.
+SHARE = 0.7
 
 #: Rows and columns of a tile: its matrices stay in the cache of a core.
-_ROWS, _COLUMNS = 256, 2048
+_ROWS, _COLUMNS = 192, 512
 
 #: χ² with 3 degrees of freedom of a cubic from which on a variable has an effect of its own: p = 0.001.
 _STRONG = 16.27
 
-#: Both members together leave at least this share of the variance, as far as the screen knows.
+#: Correlations up to this are near 0: there, χ² without D and S is no smaller than this share of χ².
+_FAR, _LEAST_OF_NEAR = 0.2, 0.58
+
+#: Variables of which correlations are kept, at most.
+_MOST_CORRELATED = 2048
+
+#: Powers of this many scores are kept.
+_MAX_KEPT = 1 << 23
+
+#: Both members together leave at least this share of the variance, and of a product, as far as the screen knows.
 _LEAST_LEFT = 0.02
 
 
-def as_integers(values: FloatArray) -> npt.NDArray[np.int8]:
-    """Round rows of numbers to integers, the largest of each to `STEPS`.
+class Screened(NamedTuple):
+    """Pairs or larger tuples, (n, k), and the statistics of their products and shapes, (n, 2)."""
 
-    Examples
-    --------
-    >>> as_integers(np.array([[-1.0, 0.25, 0.5]])).tolist()
-    [[-127, 32, 64]]
+    tuples: IntArray
+    statistics: FloatArray
+
+
+class ScreenScores(NamedTuple):
+    """Scores of variables as the screen has them, (n_vars, n_samples) each, 0 where missing.
+
+    Attributes
+    ----------
+    lines : int8
+        Rows of zeros take no part.
+    bends : int8, or None
+        Of shapes; rows of zeros have none.
     """
-    largest = np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-300)
-    rounded: npt.NDArray[np.int8] = np.rint(values * (STEPS / largest)).astype(np.int8)
+
+    lines: IntScores
+    bends: IntScores | None = None
+
+
+def bend_scores(n_samples: int) -> IntScores:
+    """Return the absolute normal scores as integers, by the byte of a rank's integer."""
+    from scipy.special import ndtri
+
+    places = 0.5 + np.arange(256, dtype=np.uint8).view(np.int8) / (2 * STEPS) * (1 - 1 / max(n_samples, 2))
+    bends = np.abs(ndtri(np.clip(places, 0.5 / max(n_samples, 1), None)))
+    rounded: IntScores = as_integers((bends - bends.mean())[np.newaxis])[0]
     return rounded
 
 
 class ProductPairs:
-    """Screens the products of all pairs of variables, times the product of other members, for one outcome.
+    """Screens the products of all pairs of variables, and their shapes if there are bends.
 
-    - `scores` (n_vars, n_samples): of the variables; rows of zeros take no part. Missing values are 0.
-    - `targets` (n_targets, n_samples): orthogonal residuals of the outcome, of squared length n_samples each: one, or
-      one less than classes.
+    Correlations are kept where the same pairs are screened many times, for weighted targets.
     """
 
-    def __init__(self, scores: IntScores, targets: FloatArray, *, n_threads: int = 1) -> None:
+    def __init__(self, scores: ScreenScores, *, n_threads: int = 1, keeps_correlations: bool = False) -> None:
         self._scores, self._n_threads = scores, n_threads
-        n = scores.shape[1]
-        lengths = np.sqrt(_sums_of_squares(scores))
-        self._varies = lengths > 0
-        self._scale = np.divide(np.sqrt(n), lengths, out=np.zeros_like(lengths), where=self._varies)
-        self._targets = [_Target(scores, self._scale, target) for target in targets]
+        self._z = _Scaled.made(scores.lines)
+        self._q = None if scores.bends is None else _Scaled.made(scores.bends)
+        self._varies = self._z.scale > 0
+        self._cubics = _Cubics(self._z)
+        self._correlations: _Singles | None = None
+        if keeps_correlations and len(self._varies) <= _MOST_CORRELATED:
+            every = self._block(np.arange(len(self._varies)))
+            self._correlations = _correlations(every, every)
 
     def __call__(
         self,
-        bar: float,
+        targets: FloatArray,
+        bars: tuple[float, float],
         *,
         rows: IntArray | None = None,
         columns: IntArray | None = None,
         part: tuple[int, int] = (0, 1),
-    ) -> Iterator[IntArray]:
-        """Yield pairs, (n, 2), whose χ² is at least `bar`.
+    ) -> Iterator[Screened]:
+        """Yield pairs whose product or shape has χ² of at least its bar.
 
-        - `rows`, `columns`: one member of each pair is of `rows`, the other of `columns`; all if not given.
-        - `part` (int, int): do only part number i, from 0, of n.
+        Parameters
+        ----------
+        targets : (n_targets, n_samples) float64
+            Orthogonal residuals of the outcome, of squared length n_samples each: one, or one less than classes. They
+            may be weighted by the product of other members.
+        rows, columns : int64, optional
+            One member of each pair is of `rows`, the other of `columns`; all if not given.
+        part : (int, int)
+            Do only part number i, from 0, of n.
         """
         usable = np.flatnonzero(self._varies)
         columns = usable if columns is None else columns[self._varies[columns]]
-        is_strong = np.any([target.is_strong for target in self._targets], axis=0)
+        of_targets = [_Target(self._cubics, target) for target in targets]
+        is_strong = np.any([target.is_strong for target in of_targets], axis=0)
         if rows is None:
             groups = [(columns[~is_strong[columns]], columns[~is_strong[columns]], False)]
             groups.append((columns[is_strong[columns]], columns, True))
@@ -97,197 +145,316 @@ class ProductPairs:
             groups = [(rows[self._varies[rows]], columns, bool(is_strong.any()))]
         with one_blas_thread():
             for of_rows, of_columns, has_strong in groups:
-                yield from self._tiles(of_rows, of_columns, bar, part, has_strong=has_strong)
+                yield from self._tiles(of_targets, of_rows, of_columns, bars, part, has_strong=has_strong)
 
     def _tiles(
-        self, rows: IntArray, columns: IntArray, bar: float, part: tuple[int, int], *, has_strong: bool
-    ) -> Iterator[IntArray]:
-        in_rows = np.zeros(len(self._scores), dtype=np.bool_)
+        self,
+        of_targets: list[_Target],
+        rows: IntArray,
+        columns: IntArray,
+        bars: tuple[float, float],
+        part: tuple[int, int],
+        *,
+        has_strong: bool,
+    ) -> Iterator[Screened]:
+        in_rows = np.zeros(len(self._varies), dtype=np.bool_)
         in_rows[rows] = True
+        # Columns that are rows come first, so that those before the first row of a block can be left out.
+        columns = columns[np.lexsort((columns, ~in_rows[columns]))]
         here = rows[part[0] :: part[1]]
+        if not len(here):
+            return
+        others = [self._block(columns[begin : begin + _COLUMNS]) for begin in range(0, len(columns), _COLUMNS)]
 
-        def found_in(tile: tuple[IntArray, IntArray]) -> IntArray:
-            one, other = tile
-            i, j = np.nonzero(self._reaches(one, other, bar, has_strong=has_strong))
-            pairs = np.column_stack([one[i], other[j]])
-            # A pair of two rows is that of the first.
-            kept = pairs[(pairs[:, 0] < pairs[:, 1]) | ~in_rows[pairs[:, 1]]]
-            return np.sort(kept[kept[:, 0] != kept[:, 1]], axis=1)
+        def found_in(variables: IntArray) -> list[Screened]:
+            one = self._block(variables)
+            targets = [_RowSums(target, one, has_strong=has_strong) for target in of_targets]
+            found = []
+            for other in others:
+                last = other.variables[-1]
+                if last <= variables[0] and in_rows[last]:
+                    continue
+                i, j, statistics = self._reaching(one, other, targets, bars)
+                a, b = variables[i], other.variables[j]
+                # A pair of two rows is that of the first.
+                kept = (a != b) & ((a < b) | ~in_rows[b])
+                found.append(Screened(np.sort(np.column_stack([a[kept], b[kept]]), axis=1), statistics[kept]))
+            return found
 
-        tiles = []
-        for begin in range(0, len(here), _ROWS):
-            one = here[begin : begin + _ROWS]
-            # Columns before the first row that are rows themselves have no pair here.
-            others = columns[(columns > one[0]) | ~in_rows[columns]]
-            tiles += [(one, others[start : start + _COLUMNS]) for start in range(0, len(others), _COLUMNS)]
-        for begin in range(0, len(tiles), 64):
-            yield from map_in_threads(found_in, tiles[begin : begin + 64], self._n_threads)
+        blocks = [here[begin : begin + _ROWS] for begin in range(0, len(here), _ROWS)]
+        at_once = 4 * self._n_threads
+        for begin in range(0, len(blocks), at_once):
+            for found in map_in_threads(found_in, blocks[begin : begin + at_once], self._n_threads):
+                yield from found
 
-    def _reaches(self, rows: IntArray, columns: IntArray, bar: float, *, has_strong: bool) -> BoolArray:
-        """Say which pairs have χ² ≥ `bar`, (n_rows, n_columns)."""
-        n = self._scores.shape[1]
-        one, other = self._scores[rows].astype(np.float32), self._scores[columns].astype(np.float32)
-        scale_i, scale_j = (self._scale[v].astype(np.float32)[:, np.newaxis] for v in (rows, columns))
-        r = _product(one, other)
-        r *= scale_i
-        r *= scale_j.T / n
-        shared = np.minimum(r * r, 1.0)
-        total: _Singles | None = None
-        for target in self._targets:
-            along = target.products(one, rows, other)
-            along *= scale_j.T
-            left: FloatArray | _Singles | float = 1.0
-            if has_strong:
-                along -= target.fitted(one, other, rows, columns, r, scale_j)
-                along -= target.fitted(other, one, columns, rows, r.T, scale_i).T
-                left = target.left(rows, columns, r, shared)
-            along *= along
-            along /= n * left
-            total = along if total is None else total + along
-        assert total is not None
-        total *= 1 + shared
-        shared -= 1
-        shared *= shared
-        shared *= bar
-        return np.asarray(total >= shared)
+    def _block(self, variables: IntArray) -> _Block:
+        return _Block(variables, *(None if each is None else each.of(variables) for each in (self._z, self._q)))
+
+    def _reaching(
+        self, one: _Block, other: _Block, targets: list[_RowSums], bars: tuple[float, float]
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return places of the pairs whose product or shape reaches its bar, and χ² of both, (n, 2)."""
+        n = np.float32(one.z.values.shape[1])
+        if self._correlations is None:
+            r = _correlations(one, other)
+        else:
+            r = self._correlations[one.variables[:, np.newaxis], other.variables]
+        sums = [target.along(other, r) for target in targets]
+        shares = [target.left(other, r) for target in targets]
+        may_reach = np.abs(r) > _FAR
+        for n_sums, bar in ((1, bars[0]), (3, bars[1]))[: 1 if one.q is None else 2]:
+            total: _Singles | float = 0.0
+            for of_ways, share in zip(sums, shares, strict=True):
+                squares = of_ways[0] * of_ways[0]
+                for each in of_ways[1:n_sums]:
+                    squares += each * each
+                total = (squares if share is None else squares / share) + total
+            may_reach |= total >= np.float32(bar * _LEAST_OF_NEAR * n)
+        i, j = np.nonzero(may_reach)
+        statistics = np.zeros((len(i), 2))
+        of_pairs = r[i, j].astype(np.float64)
+        for of_ways, share in zip(sums, shares, strict=True):
+            found = _statistics([each[i, j].astype(np.float64) for each in of_ways], of_pairs)
+            statistics += found / (n if share is None else n * share[i, j, np.newaxis])
+        reaches = (statistics >= bars)[:, : 1 if one.q is None else 2].any(axis=1)
+        return i[reaches], j[reaches], statistics[reaches]
+
+
+class _Scaled:
+    """Integer scores, and what makes their mean square 1; 0 of rows of zeros."""
+
+    def __init__(self, values: IntScores, scale: _Singles) -> None:
+        self.values, self.scale = values, scale
+
+    @classmethod
+    def made(cls, values: IntScores) -> _Scaled:
+        lengths = np.sqrt(_sums_of_squares(values))
+        scale = np.divide(np.sqrt(values.shape[1]), lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return cls(values, scale.astype(np.float32))
+
+    def of(self, variables: IntArray | slice) -> _Scaled:
+        return _Scaled(self.values[variables], self.scale[variables])
+
+    @property
+    def singles(self) -> _Singles:
+        """The scores with mean square 1."""
+        return np.asarray(self.values * self.scale[:, np.newaxis])
+
+    @cached_property
+    def packed(self) -> PackedScores:
+        return PackedScores.of(self.values)
+
+
+class _Block:
+    """Some variables, their scores, and the bends of shapes if there are any."""
+
+    def __init__(self, variables: IntArray, z: _Scaled | None, q: _Scaled | None) -> None:
+        assert z is not None
+        self.variables, self.z, self.q = variables, z, q
+
+    @property
+    def ways(self) -> list[_Scaled]:
+        """What the columns of a product or shape have of these variables, and of others `ways_of_others`."""
+        return [self.z] if self.q is None else [self.z, self.q, self.z]
+
+    @property
+    def ways_of_others(self) -> list[_Scaled]:
+        return [self.z] if self.q is None else [self.z, self.z, self.q]
+
+
+def _correlations(one: _Block, other: _Block) -> _Singles:
+    """Return the correlations of scores, (n_rows, n_columns)."""
+    r = other.z.packed.products(one.z.values)
+    r *= one.z.scale[:, np.newaxis] / np.float32(one.z.values.shape[1])
+    r *= other.z.scale
+    return r
+
+
+def _statistics(sums: list[FloatArray], r: FloatArray) -> FloatArray:
+    """Return χ² of products and of shapes, (n, 2), times the variance of the outcome, from T_zz, T_qz and T_zq."""
+    shared = np.minimum(r * r, 1.0)
+    product = sums[0] ** 2 * (1 + shared) / np.maximum((1 - shared) ** 2, _LEAST_LEFT**2)
+    if len(sums) == 1:
+        return np.column_stack([product, np.zeros_like(product)])
+    even, odd = (sums[1] + sums[2]) ** 2 / 2, (sums[1] - sums[2]) ** 2 / 2
+    return np.column_stack([product, product + even / _left_of_squares(r) + odd / _left_of_squares(-r)])
+
+
+def _left_of_squares(r: FloatArray) -> FloatArray:
+    """Return S(r): of the variance of q_i·z_j + z_i·q_j, what functions of either leave."""
+    found = 1 + r * (2 + r * (2 + r)) - 3 * r * r * (1 + r) / (1 - r + r * r)
+    return np.asarray(np.maximum(found, _LEAST_LEFT**2))
 
 
 class _Target:
-    """One residual: its weights by the score of each variable, and cubics of variables with an effect of their own."""
+    """One residual, and cubics of variables with an effect of their own."""
 
-    def __init__(self, scores: IntScores, scale: FloatArray, target: FloatArray) -> None:
-        self._scale = scale
-        n = scores.shape[1]
-        self._target = target.astype(np.float32)
-        self.share, self._cubic = _cubics(scores, scale, target)
-        self.is_strong = (n * self.share >= _STRONG * (1 - self.share)) & (scale > 0)
-        #: The part of the linear effect, with its sign; 0 where the effect is mainly another.
-        linear = (scores.astype(np.float32) @ self._target) * scale / n
-        self._linear = np.where(self.is_strong & (2 * linear**2 > self.share), linear, 0.0)
+    def __init__(self, cubics: _Cubics, target: FloatArray) -> None:
+        n = len(target)
+        self.values = target.astype(np.float32)
+        self.share, self._cubic, correlations = cubics.fit(target)
+        self.is_strong = n * self.share >= _STRONG * (1 - self.share)
+        #: The linear and the quadratic part of the effects, with their signs.
+        self._parts = np.where(self.is_strong, correlations, 0.0)
 
-    def products(self, rows: _Singles, numbers: IntArray, columns: _Singles) -> _Singles:
-        """Return Σ u·z_i·z_j, z_i with variance 1 and z_j as an integer."""
-        return _weighted(rows * self._target, columns, self._scale[numbers])
+    def cubics(self, v: IntArray, z: _Singles) -> _Singles:
+        """Return m of some variables, of their scores."""
+        c = self._cubic[v].astype(np.float32)
+        return np.asarray(c[:, :1] + z * (c[:, 1:2] + z * (c[:, 2:3] + z * c[:, 3:])))
 
-    def fitted(
-        self, rows: _Singles, columns: _Singles, i: IntArray, j: IntArray, r: _Singles, scale_j: _Singles
-    ) -> _Singles:
-        """Return Σ φ_ij·m_i·z_i·z_j of the rows with an effect of their own; both scores with variance 1."""
-        found = np.zeros((len(i), len(j)), dtype=np.float32)
-        strong = np.flatnonzero(self.is_strong[i])
-        if len(strong):
-            v = i[strong]
-            z = rows[strong] * self._scale[v].astype(np.float32)[:, np.newaxis]
-            c = self._cubic[v].astype(np.float32)
-            m = c[:, :1] + z * (c[:, 1:2] + z * (c[:, 2:3] + z * c[:, 3:]))
-            found[strong] = _weighted(m * rows[strong], columns, self._scale[v]) * scale_j.T
-            a, b = self._linear[v][:, np.newaxis], self._linear[j]
-            rest = np.maximum(1 - r[strong].astype(np.float64) ** 2, _LEAST_LEFT)
+    def left_beside(self, v: IntArray, j: IntArray, r: _Singles) -> list[FloatArray]:
+        """Return φ: how much is left of the effects of v beside those of j, (n_v, n_j), for T_zz, T_qz and T_zq.
+
+        Of effects, T_zz has the quadratic part, and the others have the linear one.
+        """
+        left = []
+        for part, of_parts in self._parts_with(r.astype(np.float64)):
+            a, b = part[v][:, np.newaxis], part[j]
             ratio = np.divide(b, a, out=np.zeros((len(v), len(j))), where=a != 0)
-            found[strong] *= np.clip((1 - r[strong] * ratio) / rest, -1.0, 2.0) * (a != 0) + (a == 0)
-        return found
+            left.append(np.clip((1 - of_parts * ratio) / np.maximum(1 - of_parts**2, _LEAST_LEFT), -1.0, 2.0))
+        return [left[1], left[0], left[0]]
 
-    def left(self, i: IntArray, j: IntArray, r: _Singles, shared: _Singles) -> _Singles:
+    def _parts_with(self, r: npt.NDArray[Any]) -> Iterator[tuple[FloatArray, npt.NDArray[Any]]]:
+        """Yield the linear and the quadratic parts, and their correlations where those of scores are r."""
+        yield self._parts[0], r
+        yield self._parts[1], r * r
+
+    def left(self, i: IntArray, j: IntArray, r: _Singles) -> _Singles:
         """Return the share of the variance that both effects leave."""
         of_i, of_j = (np.where(self.is_strong[v], self.share[v], 0.0).astype(np.float32) for v in (i, j))
-        a, b = (self._linear[v].astype(np.float32) for v in (i, j))
         both = of_i[:, np.newaxis] + of_j
-        linear = np.outer(a, b)
-        # Two linear effects of correlated scores explain (a² + b² − 2rab)/(1 − r²), the effects of others their sum.
-        both += np.where(linear != 0, (shared * np.add.outer(a**2, b**2) - 2 * r * linear), 0) / np.maximum(
-            1 - shared, _LEAST_LEFT
-        )
+        for part, of_parts in self._parts_with(r):
+            a, b = (part[v].astype(np.float32) for v in (i, j))
+            shared = np.minimum(of_parts * of_parts, 1.0)
+            # Two linear effects of correlated scores explain (a² + b² − 2rab)/(1 − r²), different effects their sum.
+            beyond = shared * np.add.outer(a**2, b**2) - 2 * of_parts * np.outer(a, b)
+            both += np.where(np.outer(a, b) != 0, beyond, 0) / np.maximum(1 - shared, _LEAST_LEFT)
         least = np.maximum(of_i[:, np.newaxis], of_j)
         return np.asarray(1 - np.clip(both, least, 1 - _LEAST_LEFT))
 
 
-def _weighted(weights: _Singles, columns: _Singles, scale: FloatArray) -> _Singles:
-    """Return products of weights, rounded to integers row by row, and columns; of weights times `scale`."""
-    largest = np.maximum(np.abs(weights).max(axis=1, keepdims=True), np.float32(1e-30))
-    found = _product(np.rint(weights * (STEPS / largest)), columns)
-    found *= largest * (scale[:, np.newaxis] / STEPS).astype(np.float32)
-    return found
+class _RowSums:
+    """The variables i of a block of rows, and one residual u: what every block of columns needs of these."""
 
+    def __init__(self, target: _Target, one: _Block, *, has_strong: bool) -> None:
+        self._target, self._one = target, one
+        self._weights = [Weights.of(each.singles * target.values) for each in one.ways]
+        self._has_strong = has_strong
+        strong = np.flatnonzero(target.is_strong[one.variables]) if has_strong else np.empty(0, dtype=np.int64)
+        self._strong = strong
+        effects = target.cubics(one.variables[strong], one.z.of(strong).singles)
+        self._effects = [Weights.of(effects * each.of(strong).singles) for each in one.ways] if len(strong) else []
 
-def _product(rows: _Singles, columns: _Singles) -> _Singles:
-    """Return rows times columns of integers of eight bits, summed up exactly."""
-    lengths = [float((each * each).sum(axis=1).max(initial=0.0)) for each in (rows, columns)]
-    n = rows.shape[1]
-    n_parts = 1
-    if np.sqrt(lengths[0] * lengths[1]) >= _EXACT:
-        n_parts = -(-n * STEPS * STEPS // int(_EXACT - 1))  # whatever the lengths of parts are
-    if n_parts == 1:
-        return np.asarray(rows @ columns.T)
-    size = -(-n // n_parts)
-    total = np.zeros((len(rows), len(columns)))
-    for begin in range(0, n, size):
-        total += rows[:, begin : begin + size] @ columns[:, begin : begin + size].T
-    return total.astype(np.float32)
+    def along(self, other: _Block, r: _Singles) -> list[_Singles]:
+        """Return T of all ways, (n_rows, n_columns) each."""
+        target, one = self._target, self._one
+        found = []
+        for weights, each in zip(self._weights, other.ways_of_others, strict=True):
+            found.append(each.packed.weighted(weights))
+            found[-1] *= each.scale
+        if self._effects:
+            left = target.left_beside(one.variables[self._strong], other.variables, r[self._strong])
+            for sums, weights, each, of_way in zip(found, self._effects, other.ways_of_others, left, strict=False):
+                sums[self._strong] -= each.packed.weighted(weights) * each.scale * of_way
+        strong = np.flatnonzero(target.is_strong[other.variables])
+        if self._has_strong and len(strong):
+            effects = target.cubics(other.variables[strong], other.z.of(strong).singles)
+            left = target.left_beside(other.variables[strong], one.variables, r.T[strong])
+            for sums, each, own, of_way in zip(found, other.ways_of_others, one.ways, left, strict=False):
+                weights = Weights.of(effects * each.of(strong).singles)
+                of_effects = own.packed.weighted(weights) * own.scale * of_way
+                sums[:, strong] -= of_effects.T
+        return found
+
+    def left(self, other: _Block, r: _Singles) -> _Singles | None:
+        """Return the share of the variance that effects of both members leave; None where none has an effect."""
+        return self._target.left(self._one.variables, other.variables, r) if self._has_strong else None
 
 
 def _sums_of_squares(scores: IntScores) -> FloatArray:
     """Return the sum of squares of each row."""
-    size = max(1, (1 << 22) // max(scores.shape[1], 1))
+    size = max(1, (1 << 17) // max(scores.shape[1], 1))
     parts = [scores[begin : begin + size].astype(np.float64) for begin in range(0, len(scores), size)]
     return np.concatenate([np.empty(0), *((part * part).sum(axis=1) for part in parts)])
 
 
-def _cubics(scores: IntScores, scale: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the share of the target's variance that a cubic of each score explains, and coefficients, (n_vars, 4)."""
-    n_vars, n = scores.shape
-    share, cubic = np.zeros(n_vars), np.zeros((n_vars, 4))
-    size = max(1, (1 << 20) // max(n, 1))
-    total = float(target @ target)
-    for begin in range(0, n_vars, size):
-        z = scores[begin : begin + size] * scale[begin : begin + size, np.newaxis].astype(np.float32)
-        powers, moments, along = np.ones_like(z), [np.full(len(z), float(n))], [np.full(len(z), target.sum())]
-        for degree in range(1, 7):
-            powers = powers * z
-            moments.append(powers.sum(axis=1, dtype=np.float64))
-            if degree < 4:
-                along.append(powers @ target)
+class _Cubics:
+    """Fits cubics of each score to residuals."""
+
+    def __init__(self, z: _Scaled) -> None:
+        n, n_samples = z.values.shape
+        size = max(1, (1 << 18) // max(n_samples, 1))
+        self._parts = [z.of(slice(begin, begin + size)) for begin in range(0, n, size)]
+        self._kept = [self._powers(part) for part in self._parts] if n * n_samples <= _MAX_KEPT else None
+        self._fourth = [np.empty(0), *((part.singles**4).mean(axis=1, dtype=np.float64) for part in self._parts)]
+
+    @staticmethod
+    def _powers(part: _Scaled) -> tuple[list[_Singles], FloatArray]:
+        """Return the scores, their squares and cubes, and the inverse of the moments of cubics."""
+        z = part.singles
+        powers = [z, z * z, z * z * z]
+        n = z.shape[1]
+        moments = [np.full(len(z), float(n)), *(power.sum(axis=1, dtype=np.float64) for power in powers)]
+        moments += [np.einsum("ij,ij->i", powers[2], power, dtype=np.float64) for power in powers]
         gram = np.stack([np.stack(moments[k : k + 4], axis=1) for k in range(4)], axis=1) / n
         gram += 1e-6 * np.eye(4)  # scores of few values are no cubics
-        sums = np.stack(along, axis=1) / n
-        cubic[begin : begin + size] = np.linalg.solve(gram, sums[..., np.newaxis])[..., 0]
-        share[begin : begin + size] = (cubic[begin : begin + size] * sums).sum(axis=1) * n / max(total, 1e-300)
-    return np.clip(share, 0.0, 1.0), cubic
+        return powers, np.linalg.inv(gram)
+
+    def fit(self, target: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the share of the target's variance that a cubic explains, (n_vars,), coefficients, (n_vars, 4).
+
+        And the correlations of the target with the score and with its square, (2, n_vars).
+        """
+        n, total, values = len(target), float(target @ target), target.astype(np.float32)
+        all_sums: list[FloatArray] = [np.empty((0, 4))]
+        all_cubics: list[FloatArray] = [np.empty((0, 4))]
+        for place, part in enumerate(self._parts):
+            powers, inverse = self._powers(part) if self._kept is None else self._kept[place]
+            constant = np.full(len(inverse), float(target.sum()))
+            sums = np.stack([constant, *(power @ values for power in powers)], axis=1) / n
+            all_sums.append(sums)
+            all_cubics.append(np.einsum("ijk,ik->ij", inverse, sums))
+        sums, cubics = np.concatenate(all_sums), np.concatenate(all_cubics)
+        share = np.einsum("ij,ij->i", cubics, sums) * n / max(total, 1e-300)
+        spread = np.sqrt(np.maximum(np.concatenate(self._fourth) - 1, 1e-6))
+        return np.clip(share, 0.0, 1.0), cubics, np.stack([sums[:, 1], (sums[:, 2] - sums[:, 0]) / spread])
 
 
-def product_tuples(
-    scores: IntScores,
+def screened_tuples(
+    scores: ScreenScores,
     targets: FloatArray,
     dimensions: int,
-    bar: float,
+    bars: tuple[float, float],
     *,
     asked_for: BoolArray | None = None,
     require: str = "any",
     part: tuple[int, int] = (0, 1),
     n_threads: int = 1,
-) -> Iterator[IntArray]:
-    """Yield the tuples, (n, k), whose product may have χ² of `bar` beside smooth effects of proper subsets.
+) -> Iterator[Screened]:
+    """Yield the tuples whose product, or of pairs whose shape, has χ² of its bar beside effects of proper subsets.
 
     Of more than two members, the first k − 2 weight the outcome, and all pairs of variables after them are screened.
     """
     asked = None if asked_for is None else np.flatnonzero(asked_for)
     if dimensions == 2:
-        pairs = ProductPairs(scores, targets, n_threads=n_threads)
-        yield from pairs(bar, rows=asked, columns=asked if require == "all" else None, part=part)
+        pairs = ProductPairs(scores, n_threads=n_threads)
+        yield from pairs(targets, bars, rows=asked, columns=asked if require == "all" else None, part=part)
         return
-    usable = np.flatnonzero((scores != 0).any(axis=1))
+    usable = np.flatnonzero((scores.lines != 0).any(axis=1))
     if require == "all" and asked is not None:
         usable = np.intersect1d(usable, asked)
     prefixes = list(combinations(usable.tolist(), dimensions - 2))[part[0] :: part[1]]
+    pairs = ProductPairs(ScreenScores(scores.lines), n_threads=n_threads, keeps_correlations=True)
     for first in prefixes:
         others = usable[usable > first[-1]]
-        weights = np.prod(scores[list(first)].astype(np.float64), axis=0)
+        weights = np.prod(scores.lines[list(first)].astype(np.float64), axis=0)
         weighted = targets * weights
         lengths = np.sqrt((weighted**2).mean(axis=1, keepdims=True))
         if len(others) < 2 or not (lengths > 0).all():
             continue
-        pairs = ProductPairs(scores[others], weighted / lengths, n_threads=n_threads)
-        for found in pairs(bar):
-            tuples = np.column_stack([np.repeat([first], len(found), axis=0), others[found]])
+        for found in pairs(weighted / lengths, bars, columns=others):
+            tuples = np.column_stack([np.repeat([first], len(found.tuples), axis=0), found.tuples])
+            kept = np.ones(len(tuples), dtype=np.bool_)
             if asked_for is not None and require == "any":
-                tuples = tuples[asked_for[tuples].any(axis=1)]
-            yield tuples
+                kept = asked_for[tuples].any(axis=1)
+            yield Screened(tuples[kept], found.statistics[kept])

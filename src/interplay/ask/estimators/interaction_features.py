@@ -69,9 +69,9 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         (``x3:x42=log_odds``), cross-fitted: `fit_transform` computes the value of a sample from the other folds;
         "products", the product of the members, each centred and divided by its standard deviation (``x3:x42``). Tuples
         that were found by their product have it in place of cells.
-    coding : {"levels", "product", "auto", "dosage"}
+    coding : {"levels", "auto", "product", "dosage"}
         With search="interactions", "levels" finds tuples by levels of numbers that are cut, "product" by products of
-        numbers that are not, "auto" by both; "dosage" is for outcomes of numbers, see `interactions`.
+        numbers that are not, "auto" by both and by shapes; "dosage" is for outcomes of numbers, see `interactions`.
     search : {"interactions", "select"}
         "interactions" takes the tuples that are significant in a search of all tuples. "select" takes those of the
         tuples of relevant variables that are significant interactions.

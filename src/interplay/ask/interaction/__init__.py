@@ -7,7 +7,7 @@ The path of every question: call → study → plan → search (into a sink) →
     call.py                 `interactions`: its arguments, in and out
     task.py                 arguments       → InteractionTask: study, settings, tuples to search and to list
     family.py               variables, partners, distance → TupleFamily: which tuples, and how many
-    products.py             tuples          → those whose products of scores are significant, variables not cut
+    products.py             tuples          → those whose products, or shapes, of scores are significant, not cut
     coded_task.py           a task + codes  → its tests, tests beside others, and the named result
     listed_tests.py         screened tuples → TupleTests adjusted for the search, as far as they are listed
     find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little

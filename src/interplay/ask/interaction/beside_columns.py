@@ -7,10 +7,12 @@ columns that are correlated with a member, and have an effect beside all that th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
+from interplay.ask.interaction.products import Products
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.tuple_tests.beside_smooth import PValues, Splines
 from interplay.ask.tuple_tests.tuple_samples import tuple_samples
@@ -45,6 +47,7 @@ def beside_columns(
     rows: IntArray,
     p_values: PValues,
     *,
+    products: Products | None = None,
     n_threads: int = 1,
 ) -> TupleTests:
     """Fill in the p-values of some rows beside other columns, and which; members are numbered as in `coded`.
@@ -66,10 +69,27 @@ def beside_columns(
     near = finder.near(task.numbers(again.tuples), response)
     log_left = float(np.log(min(LEFT_BELOW * discretizations, 1.0)))
 
+    def explained(
+        place: int, effects: MemberEffects, log_p_beside: Callable[[IntArray], float]
+    ) -> tuple[float, IntArray]:
+        columns = finder.pool.effects(near[place])
+        some, log_p = explaining_columns(model, response, effects, columns, log_p_beside, log_left=log_left)
+        return log_p, near[place][some]
+
     def test(place: int) -> tuple[float, IntArray]:
         if not len(near[place]):
             return np.nan, near[place]
         members, d = again.tuples[place], int(again.discretization[place])
+        if products is not None and again.are_products[place]:
+            is_shape = bool(again.are_shapes[place])
+
+            def product_beside(some: IntArray) -> float:
+                """Return ln p of the product or shape beside some columns."""
+                known = products.samples(members)
+                more = np.hstack([finder.smooth(c)[known] for c in near[place][some].tolist()])
+                return products.log_p_beside(members, more, is_shape=is_shape)
+
+            return explained(place, products.effects(members), product_beside)
         samples = tuple_samples(coded, members, d, omit_missing=task.omits_missing, coding=task.level_coding)
         of_members = [splines.of(v)[samples.known] if is_cut[v] else None for v in members.tolist()]
 
@@ -86,11 +106,7 @@ def beside_columns(
             p = p_values(again.chosen(np.array([place])), np.array([found[0]]), np.array([found[1]]))
             return float(smooth_log_p(p, [other if is_cut[members].any() else None], level)[0])
 
-        effects = MemberEffects.of(outcome, samples, of_members, model)
-        some, log_p = explaining_columns(
-            model, response, effects, finder.pool.effects(near[place]), log_p_beside, log_left=log_left
-        )
-        return log_p, near[place][some]
+        return explained(place, MemberEffects.of(outcome, samples, of_members, model), log_p_beside)
 
     found = map_in_threads(test, range(len(rows)), n_threads)
     log_p, by = tested.beside_log_p.copy(), tested.explained_by.copy()

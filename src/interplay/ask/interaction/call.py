@@ -148,12 +148,14 @@ def interactions(
         ...
 
         More than two classes are compared jointly.
-    coding : {"levels", "product", "auto", "dosage"}
-        "levels" cuts numbers, and lets every cell of a tuple have an effect of its own. "product" cuts nothing: it
-        tests the product of ranks (of values, where these are few, as of genotypes) beside splines of each
+    coding : {"levels", "auto", "product", "dosage"}
+        "auto" tests each tuple in the ways that its variables allow: by levels, by the product of scores, and
+        a pair with a number by its shape. p-values are the smallest one times the number of ways, and the column found
+        says which way it is of. "levels" cuts numbers, and lets every cell of a tuple have an effect of its own; with
+        groups, and in searches of more than 1e15 tuples times samples or 1e9 values, "auto" is this. "product" cuts
+        nothing: it tests the product of ranks (of values, where these are few, as of genotypes) beside splines of each
         member, with one degree of freedom. An effect that grows with both variables needs 2.5 times the samples by
-        levels. "auto" tests each tuple in both ways: p-values are the smaller of both times two, and the column found
-        says which. For an outcome of numbers, "dosage" tests the product of values beside linear effects, as PLINK's
+        levels. For an outcome of numbers, "dosage" tests the product of values beside linear effects, as PLINK's
         ``--epistasis`` does; for pairs, and for larger tuples of two levels each.
     missing : {"auto", "error", "level", "impute", "omit"}
         ...
@@ -197,9 +199,13 @@ def interactions(
     ranks it must show on the values too, and of two classes with probits (p < `level` / 10, not adjusted). A tuple that
     does not hold stays listed and is not significant; the summary says so.
 
-    A product is tested by the full model of the outcome (linear, logistic, multinomial or Cox's) as soon as a screen of
-    all products lists it. It must be significant on both scales, adjusted for all tuples: effects that add up on values
-    multiply in ranks.
+    Products and shapes are tested by the full model of the outcome (linear, logistic, multinomial or Cox's). A shape
+    adds the products of the distance of one member from its median (absolute normal scores) and the rank of the other,
+    three degrees of freedom in all: v matters where u is extreme. A screen computes a statistic of all pairs; the
+    p-value of a tuple is at least its p-value to the power of 1/0.7, so that the screen loses none. A significant one
+    is tested again beside flexible effects of its members, on both scales of the outcome: effects that add up on values
+    multiply in ranks. Of K significant ones, those hold whose p-value there is below `level` / (10 K); else it must be
+    significant adjusted for all tuples.
 
     Examples
     --------

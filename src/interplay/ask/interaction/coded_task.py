@@ -95,7 +95,7 @@ class CodedTask:
     ) -> TupleTests:
         """Test tuples that `may_be` significant beside smooth effects of cut numbers, and beside other columns.
 
-        Products are tested beside splines of their members alone.
+        Products have been tested beside flexible effects of their members.
         """
         task, level = self.task, self.task.caps.level
 
@@ -116,8 +116,10 @@ class CodedTask:
                     progress=progress,
                 )
             )
-        rows = np.flatnonzero(may_be(again) & ~again.are_products)
-        again = beside_columns(task, self.shown, again, rows, p_values, n_threads=self.n_threads)
+        rows = np.flatnonzero(may_be(again))
+        again = beside_columns(
+            task, self.shown, again, rows, p_values, products=self.products, n_threads=self.n_threads
+        )
         return again.beside_judged(adjust, level)
 
     def named(self, tested: TupleTests, *, settings: dict[str, Any], provenance: dict[str, Any]) -> Interactions:

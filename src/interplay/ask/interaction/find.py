@@ -23,7 +23,7 @@ from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, part, unfinished
 from interplay.data.codes.coded import SharedCodes
 from interplay.data.codes.survey import warn_of_empty
-from interplay.infer.interaction.tested_in_model import with_other_scale
+from interplay.infer.interaction.tested_in_model import with_second_tests
 from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed, corrected_p_values
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.engines.choice import EngineChoice
@@ -209,17 +209,9 @@ def _beside_others(made: CodedTask, wanted: TupleTests, progress: Progress) -> T
 
     adjust = partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)
     if products is not None:
-        wanted = _products_on_other_scale(wanted, products, np.flatnonzero(may_be(wanted) & wanted.are_products))
-        wanted = wanted.adjusted(adjust)
+        rows = np.flatnonzero(may_be(wanted) & wanted.are_products)
+        wanted = with_second_tests(wanted, rows, products.second_tests(wanted.chosen(rows))).adjusted(adjust)
     return made.beside(wanted, may_be, p_values, adjust, progress)
-
-
-def _products_on_other_scale(wanted: TupleTests, products: Products, rows: IntArray) -> TupleTests:
-    """Test some products on the other scale of the outcome, where they have to be significant as well."""
-    if not len(rows):
-        return wanted
-    found = [products.log_p_on_other_scale(wanted.tuples[row]) for row in rows.tolist()]
-    return with_other_scale(wanted, rows, found, np.log(products.n_ways(wanted.tuples[rows])))
 
 
 def cap_in_each(cap: float, discretizations: int) -> float:

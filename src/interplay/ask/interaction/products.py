@@ -1,8 +1,7 @@
-"""Tuples of variables that are not cut → tests of their products.
+"""Tuples of variables that are not cut → tests of their products, and of the shapes of pairs.
 
-A screen of all products (`interplay.infer.product_pairs`) leaves far more tuples than could be significant. Each is
-tested in a linear model of the outcome's residuals, and what may still be significant by the full model, which has the
-last word.
+A screen of all products (`interplay.infer.product_pairs`) lists every tuple that may be significant. Each is tested in
+a linear model of the outcome's residuals, and what may still be significant by the full model, which has the last word.
 """
 
 from __future__ import annotations
@@ -21,32 +20,40 @@ from interplay.ask.tuple_tests.tests import Asked
 from interplay.ask.tuple_tests.tuple_samples import tuple_samples
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
+from interplay.base.ranks import as_integers
+from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import variable_cuts
 from interplay.data.codes.rank_scores import RankScores
 from interplay.data.study.design import Design
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import Outcome
+from interplay.infer.interaction.beside_test import NestedModels, TupleSamples
 from interplay.infer.interaction.model_test import ModelTest
 from interplay.infer.interaction.product_test import (
+    Freedom,
     Member,
-    n_spline_columns,
-    on_other_scale,
+    SecondTest,
+    product_columns,
     product_log_p,
     product_models,
     product_test,
+    second_test,
 )
 from interplay.infer.interaction.tested_in_model import with_product_tests
 from interplay.infer.interaction.tuple_tests import TupleTests
-from interplay.infer.product_pairs import IntScores, as_integers, product_tuples
+from interplay.infer.product_pairs import SHARE, Screened, ScreenScores, bend_scores, screened_tuples
+from interplay.infer.proxies import MemberEffects
 
-#: The screen lists products whose p-value is up to this multiple of the one that is asked for. It lists those up to the
-#: second p-value, or this number of products, in any case.
-_TIMES_MORE, _USUAL_P, _USUAL_TUPLES = 100.0, 1e-3, 100.0
+#: Columns of a product and of a shape in the screen, for each residual.
+_N_COLUMNS = (1, 3)
 
 #: The full model is fitted where ln p of the linear model is at least this share of ln p of the bar: of numbers both
 #: are the same, of classes and times they differ.
 _SHARE = 0.5
+
+#: Shapes are tested where splines have as many columns: with fewer, an effect that bends would be one.
+_LEAST_COLUMNS = 3
 
 #: Members that are kept, in bytes.
 _MAX_KEPT_BYTES = 1 << 28
@@ -71,7 +78,7 @@ class Products:
         n = coder.table.n_samples
         design = Design(n) if comparison.design is None else comparison.design
         self._model = comparison.model or FullModel.of(cast("Outcome", comparison.outcome), design)
-        self._n_columns = n_spline_columns(self._model.outcome.n_informative, task.settings.dimensions)
+        self._freedom = Freedom.of(self._model.outcome.n_informative, task.settings.dimensions)
         gaps = coder.has_missing_level
         tested = coder.n_levels - gaps
         self.has_scores: BoolArray = RankScores(coder).is_ordered & (tested > 1) & (coder.n_missing < n)
@@ -79,6 +86,11 @@ class Products:
             self.has_scores &= ~gaps
         # Of two levels a product says what levels say.
         self._has_more = self.has_scores & (~coder.is_discrete | (tested > 2))
+        #: Which variables have a bend, and so a shape with another one; none in few samples, or of larger tuples.
+        self._has_bend: BoolArray = self.has_scores & ~coder.is_discrete
+        tests_shapes = task.coding == "auto" and task.settings.dimensions == 2
+        if not (tests_shapes and self._freedom.spline >= _LEAST_COLUMNS):
+            self._has_bend = np.zeros_like(self._has_bend)
         self._kept: dict[int, Member] = {}
 
     @property
@@ -93,60 +105,104 @@ class Products:
             return np.asarray(has_product)
         return np.asarray(has_product & self._has_more[tuples].any(axis=1))
 
+    def has_shape(self, tuples: IntArray) -> BoolArray:
+        """Say which tuples have a shape to be tested."""
+        return np.asarray(self.has_product(tuples) & self._has_bend[tuples].any(axis=1))
+
     def n_ways(self, tuples: IntArray) -> IntArray:
         """Return in how many ways each tuple is tested."""
         if self._task.coding == "product":
             return np.ones(len(tuples), dtype=np.int64)
-        return 1 + self.has_product(tuples).astype(np.int64)
+        return 1 + self.has_product(tuples).astype(np.int64) + self.has_shape(tuples)
 
     def tested(self, max_p: float) -> TupleTests:
         """Return the tests of products, of the task or its shard, with p ≤ `max_p`; p times the number of ways."""
-        tuples = self._screened(max_p)
-        tuples = tuples[self.has_product(tuples)]
-        bar = math.log(max_p) if max_p < 1 else 0.0
-        bars = bar - np.log(self.n_ways(tuples))
+        screened = self._screened(max_p)
+        tuples = screened.tuples
+        has = np.column_stack([self.has_product(tuples), self.has_shape(tuples)])
+        limits = SHARE**-1 * log_chi2_tail(screened.statistics, len(self._targets) * np.array(_N_COLUMNS))
+        bars = (math.log(max_p) if max_p < 1 else 0.0) - np.log(self.n_ways(tuples))
+        rows, ways = np.nonzero(has & ((limits <= bars[:, np.newaxis]) | (max_p >= 1)))
 
-        def test(row: int) -> ModelTest:
-            return self._test(tuples[row], float(bars[row]) if max_p < 1 else 0.0)
+        def test(place: int) -> ModelTest:
+            row, way = rows[place], ways[place]
+            at_most = float(bars[row]) if max_p < 1 else 0.0
+            found = self._test(tuples[row], at_most, is_shape=bool(way))
+            return found._replace(log_p=max(found.log_p, float(limits[row, way])))
 
-        found = map_in_threads(test, range(len(tuples)), self._n_threads)
-        kept = np.array([one.log_p <= at for one, at in zip(found, bars.tolist(), strict=True)], dtype=np.bool_)
-        rows = np.arange(len(tuples)) if max_p >= 1 else np.flatnonzero(kept)
-        tests = self._as_tests(tuples[rows], [found[row] for row in rows.tolist()])
+        found = map_in_threads(test, range(len(rows)), self._n_threads)
+        log_p = np.array([one.log_p for one in found])
+        kept = np.flatnonzero((log_p <= bars[rows]) | (max_p >= 1))
+        tests = self._as_tests(tuples[rows[kept]], [found[place] for place in kept.tolist()], ways[kept] + 1)
         return tests.multiplied(np.log(self.n_ways(tests.tuples)))
 
-    def log_p_on_other_scale(self, members: IntArray) -> float | None:
-        """Return ln p of a product on the other scale of the outcome; None where it has no other."""
-        models, _ = self._models(members, self._model)
-        return on_other_scale(self._model, models)
+    def second_tests(self, tests: TupleTests) -> list[SecondTest]:
+        """Test products and shapes again, beside flexible effects of their members."""
 
-    def _screened(self, max_p: float) -> IntArray:
-        """Return tuples whose products may have p ≤ `max_p`, in order."""
+        def test(row: int) -> SecondTest:
+            is_shape = bool(tests.are_shapes[row])
+            models, _ = self._models(tests.tuples[row], self._model, is_shape=is_shape, is_flexible=True)
+            return second_test(self._model, models, self._groups)
+
+        return map_in_threads(test, range(len(tests)), self._n_threads)
+
+    def samples(self, members: IntArray) -> IntArray:
+        """Return the samples that have a value of every member."""
+        return self._samples(members).known
+
+    def effects(self, members: IntArray) -> MemberEffects:
+        """Return all that the members of a tuple say: flexible effects, their product, and their shape if any."""
+        samples = self._samples(members)
+        models, _ = self._models(
+            members, self._model, is_shape=False, is_flexible=True, more=self._model.columns()[samples.known]
+        )
+        shape = np.empty((len(samples.known), 0))
+        if self.has_shape(members[np.newaxis]).all():
+            of_members = [self._member(v).of_samples(samples.known) for v in members.tolist()]
+            shape = product_columns(of_members, is_shape=True)[:, 1:]
+        return MemberEffects(models, shape)
+
+    def log_p_beside(self, members: IntArray, more: FloatArray, *, is_shape: bool) -> float:
+        """Return ln p of a product or shape beside flexible effects and some more columns, of `samples`."""
+        models, _ = self._models(members, self._model, is_shape=is_shape, is_flexible=True, more=more)
+        found = second_test(self._model, models, self._groups).log_p + math.log(self.n_ways(members[np.newaxis])[0])
+        return min(found, 0.0)
+
+    @property
+    def _groups(self) -> IntArray | None:
+        groups = self._coded.comparison.groups
+        return None if groups is None else groups.codes
+
+    def _screened(self, max_p: float) -> Screened:
+        """Return all tuples whose products or shapes may have p ≤ `max_p`, in order; with p = 1 all tuples."""
+        from scipy.special import chdtri
+
         task, k = self._task, self._task.settings.dimensions
         family, shard = task.family, task.shard
         of_part = (0, 1) if shard is None else (shard.number - 1, shard.of)
-        from scipy.special import chdtri
-
-        screened = max(_TIMES_MORE * max_p, min(_USUAL_P, _USUAL_TUPLES / task.caps.n_tests))
-        if screened >= 1:
-            return family.first_tuples(family.n_tuples())[of_part[0] :: of_part[1]]
-        bar = float(chdtri(len(self._targets), screened))
-        parts, n_listed = [np.empty((0, k), dtype=np.int64)], 0
-        for some in product_tuples(
+        df = len(self._targets) * np.array(_N_COLUMNS)
+        bars = chdtri(df, max_p**SHARE) if max_p < 1 else np.zeros(2)
+        parts, n_listed = [Screened(np.empty((0, k), dtype=np.int64), np.empty((0, 2)))], 0
+        for some in screened_tuples(
             self._scores,
             self._targets,
             k,
-            bar,
+            (float(bars[0]), float(bars[1])),
             asked_for=family.asked_for,
             require=family.require,
             part=of_part,
             n_threads=self._n_threads,
         ):
-            parts.append(some[family.holds(some)])
-            n_listed += len(parts[-1])
+            inside = family.holds(some.tuples)
+            parts.append(Screened(some.tuples[inside], some.statistics[inside]))
+            n_listed += len(parts[-1].tuples)
             check_listed(n_listed, MAX_LISTED)
-        tuples = np.concatenate(parts)
-        return tuples[np.lexsort(tuples.T[::-1])]
+        tuples, statistics = (np.concatenate(each) for each in zip(*parts, strict=True))
+        if max_p >= 1:  # and those of which no sample has all values
+            rest = family.first_tuples(family.n_tuples())[of_part[0] :: of_part[1]]
+            tuples, statistics = _with_others(tuples, statistics, rest)
+        order = np.lexsort(tuples.T[::-1])
+        return Screened(tuples[order], statistics[order])
 
     @cached_property
     def _responses(self) -> FloatArray:
@@ -164,24 +220,33 @@ class Products:
         return np.ascontiguousarray(basis[:, kept].T) * math.sqrt(len(basis))
 
     @cached_property
-    def _scores(self) -> IntScores:
+    def _scores(self) -> ScreenScores:
         """The scores of all variables as integers; zeros of variables without."""
         coder, of_ranks = self._coded.coder, RankScores(self._coded.coder)
+        n = coder.table.n_samples
+        bends_of = bend_scores(n) if self._has_bend.any() else None
 
-        def of_block(rows: slice) -> IntScores:
-            scores = np.zeros((rows.stop - rows.start, coder.table.n_samples))
+        def of_block(rows: slice) -> ScreenScores:
             usable, few = self.has_scores[rows], coder.is_discrete[rows]
-            if (usable & ~few).any():
-                cut = usable & ~few
-                scores[cut] = of_ranks.read(rows)[cut]
+            lines = of_ranks.read_integers(rows)
+            lines[~usable] = 0
             for row in np.flatnonzero(usable & few).tolist():
-                scores[row] = self._member(rows.start + row).score
-            return as_integers(scores)
+                lines[row] = as_integers(self._member(rows.start + row).score[np.newaxis])[0]
+            if bends_of is None:
+                return ScreenScores(lines)
+            bends = bends_of[lines.view(np.uint8)]
+            gaps = coder.has_missing_level[rows]
+            bends[gaps] *= lines[gaps] != 0
+            bends[~self._has_bend[rows]] = 0
+            return ScreenScores(lines, bends)
 
-        size = max(1, (1 << 20) // max(coder.table.n_samples, 1))
+        size = max(1, (1 << 18) // max(n, 1))
         n_vars = coder.table.n_vars
         blocks = [slice(begin, min(begin + size, n_vars)) for begin in range(0, n_vars, size)]
-        return np.concatenate(map_in_threads(of_block, blocks, self._n_threads))
+        made = map_in_threads(of_block, blocks, self._n_threads)
+        lines = np.concatenate([one.lines for one in made])
+        bends = [one.bends for one in made if one.bends is not None]
+        return ScreenScores(lines, np.concatenate(bends) if bends else None)
 
     def _member(self, v: int) -> Member:
         """Return a variable as products have it."""
@@ -195,33 +260,43 @@ class Products:
             values = np.where(is_known, of_levels[np.minimum(codes, len(of_levels) - 1)], 0.0)
             found = Member(np.where(is_known, values - values[is_known].mean(), 0.0), None)
         else:
-            found = Member.of_number(coder.values(slice(v, v + 1))[0].astype(np.float64), self._n_columns)
-            if len(self._kept) * 8 * found.score.nbytes < _MAX_KEPT_BYTES:
+            found = Member.of_number(coder.values(slice(v, v + 1))[0].astype(np.float64), self._freedom)
+            if len(self._kept) * 13 * found.score.nbytes < _MAX_KEPT_BYTES:
                 self._kept[v] = found
         return found
 
-    def _models(self, members: IntArray, model: FullModel | None = None) -> Any:
-        samples = tuple_samples(self._coded, members, 0, omit_missing=self._task.omits_missing)
-        of_members = [self._member(v).of_samples(samples.known) for v in members.tolist()]
-        return product_models(of_members, samples, model)
+    def _samples(self, members: IntArray) -> TupleSamples:
+        return tuple_samples(self._coded, members, 0, omit_missing=self._task.omits_missing)
 
-    def _test(self, members: IntArray, max_log_p: float) -> ModelTest:
-        """Test one product; it is left to the linear model where that says enough."""
-        models, product = self._models(members)
+    def _models(
+        self, members: IntArray, model: FullModel | None = None, **options: Any
+    ) -> tuple[NestedModels, FloatArray]:
+        samples = self._samples(members)
+        of_members = [self._member(v).of_samples(samples.known) for v in members.tolist()]
+        return product_models(of_members, samples, model, **options)
+
+    def _test(self, members: IntArray, max_log_p: float, *, is_shape: bool) -> ModelTest:
+        """Test one product or shape; it is left to the linear model where that says enough."""
+        models, product = self._models(members, is_shape=is_shape)
         if max_log_p < 0:
             log_p = product_log_p(models, self._responses)
             if log_p > _SHARE * max_log_p:
                 return ModelTest(0.0, 0, 0.0)
         if self._model.design.covariates is not None:
-            models, product = self._models(members, self._model)
-        groups = self._coded.comparison.groups
-        return product_test(
-            self._model, models, product, max_log_p=max_log_p, groups=None if groups is None else groups.codes
-        )
+            models, product = self._models(members, self._model, is_shape=is_shape)
+        return product_test(self._model, models, product, max_log_p=max_log_p, groups=self._groups)
 
-    def _as_tests(self, tuples: IntArray, found: list[ModelTest]) -> TupleTests:
+    def _as_tests(self, tuples: IntArray, found: list[ModelTest], way: IntArray) -> TupleTests:
         """Return tests of products, with samples and gains of the levels of the same tuples."""
-        of_each = [tuples, *[tuples[:0]] * (self._coded.coder.discretizations - 1)]
+        different, places = np.unique(tuples, axis=0, return_inverse=True)
+        of_each = [different, *[tuples[:0]] * (self._coded.coder.discretizations - 1)]
         of_levels = self._tests.tested(of_each, Asked(of_each=True))
-        of_levels = of_levels.chosen(of_levels.rows_of(tuples))
-        return with_product_tests(of_levels, found, self._model, self._coded.comparison.outcome)
+        of_levels = of_levels.chosen(of_levels.rows_of(different)[places.reshape(-1)])
+        return with_product_tests(of_levels, found, self._model, self._coded.comparison.outcome, way)
+
+
+def _with_others(tuples: IntArray, statistics: FloatArray, every: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return all tuples, 0 the statistics of those that were not listed."""
+    joined, first = np.unique(np.concatenate([tuples, every]), axis=0, return_index=True)
+    padded = np.concatenate([statistics, np.zeros((len(every), statistics.shape[1]))])
+    return joined, padded[first]

@@ -29,6 +29,10 @@ from interplay.search.settings import SearchSettings, check_search_settings
 #: Tuples that can be listed with groups: each is counted again in every relabeling, for its own p-value.
 _MAX_LISTED_OF_GROUPS = 10_000
 
+#: With coding="auto", tuples of tables of more values, or of more tuples times samples, are tested by levels alone:
+#: products take memory of four bytes a value, and an hour and a half of a core.
+_MOST_VALUES, _MOST_WORK = 10**9, 10**15
+
 #: Why an argument does not go with groups, and what to do.
 _NOT_WITH_GROUPS = {
     "max_p": "p-values of single tuples are known for listed ones only: give top",
@@ -71,8 +75,12 @@ class InteractionTask:
 
     @property
     def tests_products(self) -> bool:
-        """Whether tuples are tested by products of scores, alone or as well."""
-        return self.coding in ("product", "auto") and self.study.groups is None
+        """Whether tuples are tested by products of scores, alone or as well; not by default in very large searches."""
+        if self.coding != "auto":
+            return self.coding == "product"
+        n = self.study.n_samples
+        is_small = n * self.family.n_vars <= _MOST_VALUES and n * self.family.n_tuples() <= _MOST_WORK
+        return is_small and self.study.groups is None
 
     @property
     def omits_missing(self) -> bool:

@@ -88,7 +88,8 @@ def best_discretizations(tested: TupleTests) -> TupleTests:
     if tested.way is not None:
         levels, products = (tested.chosen(np.flatnonzero(tested.are_products == which)) for which in (False, True))
         both = TupleTests.joined([_best_discretizations(levels), products])
-        return both.chosen(best_of_each(np.column_stack([both.are_products, both.tuples]), both.log_p))
+        assert both.way is not None
+        return both.chosen(best_of_each(np.column_stack([both.way, both.tuples]), both.log_p))
     return _best_discretizations(tested)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.ranks import IntScores, as_integers
 from interplay.data.codes.coder import Coder
 
 #: Scores that are in memory at once. A fixed number: where blocks end decides the last bits of sums.
@@ -20,6 +21,9 @@ _MAX_SCORES = 1 << 21
 
 #: Scores of tables up to this size (half a gigabyte) are kept when they have been read once.
 _MAX_KEPT = 1 << 26
+
+#: Values that are sorted at a time.
+_MAX_SORTED = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +72,26 @@ class RankScores:
         places *= n
         np.rint(places, out=places)
         return np.asarray(possible[places.astype(np.int32) - 1])
+
+    def read_integers(self, rows: slice) -> IntScores:
+        """Return the scores of some columns as integers, those of each with `STEPS` as the largest."""
+        n = self.coder.table.n_samples
+        if self.strata is not None or self.coder.is_discrete[rows].any():
+            return as_integers(np.nan_to_num(self.read(rows)))
+        values, of_place = self.coder.values(rows), as_integers(_scores_of_places(n)[np.newaxis])[0]
+        found = np.empty(values.shape, dtype=np.int8)
+        size = max(1, _MAX_SORTED // max(n, 1))  # what is sorted stays in the cache of a core
+        for begin in range(0, len(values), size):
+            some = values[begin : begin + size]
+            flat = np.argsort(some, axis=1)
+            flat += (np.arange(len(some)) * n)[:, np.newaxis]
+            ascending = some.reshape(-1)[flat]
+            here = found[begin : begin + size]
+            here.reshape(-1)[flat] = of_place
+            tied = np.flatnonzero(~(ascending[:, 1:] > ascending[:, :-1]).all(axis=1))  # or missing
+            if len(tied):
+                here[tied] = as_integers(mid_rank_scores(some[tied]))
+        return found
 
     def _made(self, rows: slice) -> FloatArray:
         coder = self.coder
@@ -118,13 +142,19 @@ def mid_rank_scores(values: npt.NDArray[np.generic], strata: IntArray | None = N
     return scores
 
 
+def _scores_of_places(n: int) -> FloatArray:
+    """Return the scores of n different values, ascending."""
+    return np.asarray((2.0 * np.arange(n) + 1) / n - 1)
+
+
 def _mid_rank_scores(values: npt.NDArray[np.generic]) -> FloatArray:
     n = values.shape[1]
     order = np.argsort(values, axis=1)
-    ascending = np.take_along_axis(values, order, axis=1)
     place = np.arange(n)
+    flat = order + (np.arange(len(values)) * n)[:, np.newaxis]
+    ascending = values.reshape(-1)[flat]
     scores = np.empty(values.shape)
-    np.put_along_axis(scores, order, np.broadcast_to((2.0 * place + 1) / n - 1, values.shape), axis=1)
+    scores.reshape(-1)[flat] = _scores_of_places(n)
     is_new = ascending[:, 1:] != ascending[:, :-1]
     tied = np.flatnonzero(~is_new.all(axis=1))  # missing values are equal to none
     if len(tied):

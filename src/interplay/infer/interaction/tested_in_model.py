@@ -13,6 +13,7 @@ from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import Target
 from interplay.infer.interaction.beside_test import TupleSamples, covariate_products, nested_models
 from interplay.infer.interaction.model_test import ModelTest, model_test
+from interplay.infer.interaction.product_test import SecondTest
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 
 
@@ -118,7 +119,7 @@ def with_model_tests(
 
 
 def with_product_tests(
-    of_levels: TupleTests, found: Sequence[ModelTest], model: FullModel, outcome: Target
+    of_levels: TupleTests, found: Sequence[ModelTest], model: FullModel, outcome: Target, way: IntArray
 ) -> TupleTests:
     """Put tests of products by the full model in the place of tests of the levels of the same tuples.
 
@@ -134,21 +135,18 @@ def with_product_tests(
         method=np.where(tests.df > 0, METHODS.index(how), METHODS.index(SPARSE)),
         residual_cell=np.full(unknown.shape, -1),
         estimate_alone=unknown,
-    ).of_way("product")
+        way=way,
+    )
 
 
-def with_other_scale(tests: TupleTests, rows: IntArray, log_p: Sequence[float | None], more: FloatArray) -> TupleTests:
-    """Put ln p of products on the other scale of the outcome, plus `more`, into some rows, NaN where there is none.
-
-    A product has to be significant on both: what only one scale bends is no interaction.
-    """
-    others = np.minimum(np.array([np.nan if one is None else one for one in log_p]) + more, 0.0)
+def with_second_tests(tests: TupleTests, rows: IntArray, found: Sequence[SecondTest]) -> TupleTests:
+    """Put tests of products beside flexible effects into some rows."""
     smooth_log_p = tests.smooth_log_p.copy()
-    smooth_log_p[rows] = np.fmax(tests.log_p[rows], others)
+    smooth_log_p[rows] = [one.log_p for one in found]
     if tests.other_log_p is None:
         return tests.with_fields(smooth_log_p=smooth_log_p)
     other_log_p = tests.other_log_p.copy()
-    other_log_p[rows] = others
+    other_log_p[rows] = [one.other_log_p for one in found]
     return tests.with_fields(smooth_log_p=smooth_log_p, other_log_p=other_log_p)
 
 

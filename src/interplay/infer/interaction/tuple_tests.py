@@ -26,7 +26,10 @@ SPARSE = "sparse"
 METHODS = ("exact", "chi2", "bootstrap", SPARSE, "permutations", "f", "model")
 
 #: Ways to test a tuple, in the order of their numbers in `TupleTests.way`.
-WAYS = ("levels", "product")
+WAYS = ("levels", "product", "shape")
+
+#: All products that are significant in a search have together this share of its significance level in second tests.
+SECOND_SHARE = 0.1
 
 #: Fields with one entry per member, and fields of whole numbers.
 _WIDE = ("tuples", "residual_cell", "gain", "gain_alone", "df_alone", "estimate_alone")
@@ -181,8 +184,13 @@ class TupleTests:
 
     @property
     def are_products(self) -> BoolArray:
-        """Which tuples were tested by the product of their scores."""
-        return np.zeros(len(self), dtype=bool) if self.way is None else np.asarray(self.way == WAYS.index("product"))
+        """Which tuples were tested by products of their scores, one or those of a shape."""
+        return np.zeros(len(self), dtype=bool) if self.way is None else np.asarray(self.way > 0)
+
+    @property
+    def are_shapes(self) -> BoolArray:
+        """Which tuples were tested by the shape of their scores."""
+        return np.zeros(len(self), dtype=bool) if self.way is None else np.asarray(self.way == WAYS.index("shape"))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         """Return the fields that there are, by name."""
@@ -316,9 +324,14 @@ class TupleTests:
     def smooth_judged(self, adjust: Callable[[FloatArray], FloatArray], level: float) -> Self:
         """Fill in the adjusted p-values beside smooth effects.
 
-        `adjust` gets p-values of all significant tuples: those of the search where nothing was cut.
+        `adjust` gets p-values of all significant tuples: those of the search where nothing was cut. Of K significant
+        products, one whose second test has p < `level` / (10 K) holds; else the larger p-value of both tests counts.
         """
-        return replace(self, smooth_adjusted=self._judged(self.p_smooth, self.p_value, adjust, level))
+        p_smooth, rows = self.p_smooth, np.flatnonzero(self.are_products & ~np.isnan(self.smooth_log_p))
+        rows = rows[relevant_mask(self.p_adjusted[rows], level=level)]
+        holds = p_smooth[rows] * len(rows) < SECOND_SHARE * level
+        p_smooth[rows] = np.where(holds, self.p_value[rows], np.maximum(p_smooth[rows], self.p_value[rows]))
+        return replace(self, smooth_adjusted=self._judged(p_smooth, self.p_value, adjust, level))
 
     def beside_judged(self, adjust: Callable[[FloatArray], FloatArray], level: float) -> Self:
         """Fill in the adjusted p-values beside the effects of other columns, in the same way."""

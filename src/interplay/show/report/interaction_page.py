@@ -111,14 +111,23 @@ def methods_words(result: Interactions) -> str:
 def _product_words(result: Interactions) -> str:
     if result.tested.way is None:
         return ""
-    also, twice = ("", "") if result.asked.coding == "product" else (" also", " The p-value of a tuple that has a "
-        "product is the smaller one of both tests, times two.")  # fmt: skip
-    other = "" if not result.words.other_link else f" It had to be significant {result.words.other_link}, too."
+    is_auto = result.asked.coding == "auto"
+    also, least, shapes = "", "", ""
+    if is_auto:
+        also, least = " also", " The p-value of a tuple is the smallest one of all its tests, times their number."
+    if is_auto and result.dimensions == 2 and result.has_cuts:
+        shapes = (
+            " Pairs with a number were tested by their shape as well: the same product, and the products of the "
+            "distance of one member from its median (absolute normal scores) and the score of the other, up to three "
+            "degrees of freedom."
+        )
+    scales = f" and {result.words.other_link}" if result.words.other_link else ""
     model = result.words.model_of(len(result.class_sizes))
     return (
         f" Tuples were{also} tested, without cutting, by the product of their members' scores (ranks of "
-        "numbers, values of columns with few values) beside splines of the scores and the values of each member, or an "
-        f"effect of each of few values, by nested {model} models with one degree of freedom.{twice}{other}"
+        "numbers, values of columns with few values) beside splines of the normal scores of each member, or an "
+        f"effect of each of few values, by nested {model} models with one degree of freedom.{shapes}{least} It had to "
+        f"hold beside longer splines, squares, cubes and the values of the members, too{scales}."
     )
 
 

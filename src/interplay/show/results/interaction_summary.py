@@ -71,7 +71,8 @@ def _ways_in_words(found: Interactions) -> str:
         return "tested by products of scores; "
     if found.tested.way is None:
         return f"{levels}; " if levels else ""
-    return f"tested by levels{levels and f' ({levels})'} and by products of scores; "
+    shapes = " and shapes of pairs" if found.asked.coding == "auto" and found.dimensions == 2 and found.has_cuts else ""
+    return f"tested by levels{levels and f' ({levels})'} and by products of scores{shapes}; "
 
 
 def permutations_in_words(groups: Relabelings) -> str:
@@ -164,14 +165,15 @@ def _are(n: int) -> str:
 
 
 def _on_one_scale(found: Interactions) -> str:
-    """Say how many products are significant on one scale of the outcome only."""
+    """Say how many products do not hold beside flexible effects, or on the other scale of the outcome."""
     n_lost = int((found.tested.is_of_cutting(found.asked.level) & found.tested.are_products).sum())
     if not n_lost:
         return ""
-    scales = "with log odds, and not with probits" if found.class_sizes else "by ranks, and not by values"
+    scales = "log odds and probits" if found.class_sizes else "ranks and values"
     return (
-        f"{n_lost} products {_are(n_lost)} significant {scales} of the outcome (p_smooth): effects that add up on one "
-        "scale multiply on another, and these are no interactions."
+        f"{n_lost} products or shapes {_are(n_lost)} not significant beside flexible effects of their members on both "
+        f"scales of the outcome, {scales} (p_smooth): effects that add up on one scale multiply on another, and these "
+        "are no interactions."
     )
 
 

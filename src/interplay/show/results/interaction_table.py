@@ -13,7 +13,7 @@ import numpy as np
 from interplay.base.checks import check_choice, check_flag, check_int, needing
 from interplay.data.codes.cuts import VariableCuts, number_text
 from interplay.data.codes.tuple_counts import TupleCounts
-from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.interaction.tuple_tests import WAYS, TupleTests
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -63,11 +63,11 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
 
 
 def ways_in_words(result: Interactions) -> list[str]:
-    """Say how each tuple was found: by its levels, the product of scores, or of values of few levels (dosages)."""
-    are_cut = [any(result.cuts_of(v).is_cut for v in members) for members in result.tested.tuples.tolist()]
-    of_products = ["product" if is_cut else "dosage" for is_cut in are_cut]
-    found = zip(of_products, result.tested.are_products.tolist(), strict=True)
-    return [word if is_product else "levels" for word, is_product in found]
+    """Say how each tuple was found: a name of `WAYS`, or "dosage" of a product of values of few levels."""
+    tested = result.tested
+    are_cut = [any(result.cuts_of(v).is_cut for v in members) for members in tested.tuples.tolist()]
+    ways = ["levels"] * len(tested) if tested.way is None else [WAYS[way] for way in tested.way.tolist()]
+    return ["dosage" if way == "product" and not is_cut else way for way, is_cut in zip(ways, are_cut, strict=True)]
 
 
 def _named(result: Interactions, names: Sequence[str]) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _beside_columns(result: Interactions) -> dict[str, Any]:
 def _smooth_columns(result: Interactions) -> dict[str, Any]:
     """Return the tests beside smooth effects, where numbers were cut."""
     tested = result.tested
-    if not result.tests_cuts:
+    if not (result.tests_cuts or result.tested.are_products.any()):
         return {}
     return {
         "p_smooth": tested.p_smooth,

@@ -228,9 +228,10 @@ class Interactions(Result):
         standard errors. effect_1, … are differences of means of each member by itself.
 
         With coding="product" or "auto": found, the way in which the tuple has the smallest p-value, "levels",
-        "product" (of ranks) or "dosage" (of values of few levels). Of a product, df is 1, the effect is the
-        coefficient of the product, of ranks in their standard deviations, and p_smooth the larger p-value of
-        both scales of the outcome: ranks and values, of which outliers are clipped, or log odds and probits.
+        "product" (of ranks), "dosage" (of values of few levels) or "shape". Of a product, df is 1, and the effect is
+        the coefficient of the product, of ranks in their standard deviations; a shape has none. p_smooth is the p-value
+        beside flexible effects of the members, the larger one of both scales of the outcome: ranks and values, of which
+        outliers are clipped, or log odds and probits.
 
         Where numbers were cut into levels: p_smooth is the p-value of a significant tuple beside smooth effects of the
         numbers themselves (natural splines), p_smooth_adjusted the same adjusted for all tuples, and holds_smooth says

@@ -24,7 +24,7 @@ from interplay.data.study.positions import NOWHERE, Positions, make_positions
 from interplay.data.study.study import Study, make_study
 from interplay.data.study.table import Table, as_table
 from interplay.infer.interaction.beside_test import covariate_products
-from interplay.infer.interaction.product_test import main_effects, n_spline_columns
+from interplay.infer.interaction.product_test import Freedom, main_effects
 from interplay.infer.linkage import clump_tuples, linkage_rows, squared_associations
 from interplay.infer.neighbour_screen import Neighbours, responses
 from interplay.infer.smooth_columns import smooth_columns
@@ -272,11 +272,14 @@ class _Tagger:
         has_dosages = found.asked.coding == "dosage"
         samples = cut_samples(cuts, codes, data.model.design.strata, has_dosages=has_dosages)
         if found.tested.are_products[row]:
-            n_columns = n_spline_columns(data.model.outcome.n_informative, found.dimensions)
+            freedom = Freedom.of(data.model.outcome.n_informative, found.dimensions)
             columns = [data.table.column(int(self._members[m])) for m in own]
             each = zip(cuts, columns, codes, strict=True)
-            scored = [product_member(*one, n_columns).of_samples(samples.known) for one in each]
-            beside, samples = main_effects(scored, samples), samples._replace(dosages=[one.score for one in scored])
+            scored = [product_member(*one, freedom).of_samples(samples.known) for one in each]
+            beside, samples = (
+                main_effects(scored, samples, is_flexible=True),
+                samples._replace(dosages=[one.score for one in scored]),
+            )
         else:
             splines = [
                 self._splines(m)[samples.known] if cut.is_cut else None for m, cut in zip(own, cuts, strict=True)
