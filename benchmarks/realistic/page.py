@@ -40,7 +40,8 @@ something in far more than 5 of 100 tables without any effect.
 How to read the tables: *false* is the share of tables without any effect in which something was selected at 5 %. It
 should be .05 or less; behind ± is its standard error, which says how exactly so many tables can tell. *Found* is the
 share of planted effects that were found, in other tables of the same kind. The plain test
-is one that a statistician could take for this design, told in advance what to look for.
+is one that a statistician could take for this design, told in advance what to look for. Where it finds more, that is
+what is lost by not being told. Rows with few tables say little: 16 tables without any find may hide a share of .1.
 """
 
 
