@@ -4,6 +4,7 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import interplay
@@ -214,6 +215,12 @@ class TestCurve:
         curve = interplay.select(X, rng.integers(0, 3, 90), dimensions=1, random_state=0).best_curve
         assert (curve.explained < 0.1).all()
         assert curve.n_best <= 5
+
+    def test_labels_learn_nothing_from_samples_in_which_they_are_judged(self):
+        rng = np.random.default_rng(12)
+        X = pd.DataFrame({f"x{i}": rng.choice(list("abcdefghijkl"), 120) for i in range(6)})
+        curve = interplay.select(X, rng.normal(size=120), dimensions=1, random_state=0).best_curve
+        assert (curve.explained < 0.1).all()
 
     def test_ridge_regression(self):
         """Coefficients are those of scikit-learn with the same penalty; of much noise the penalty is large."""

@@ -106,9 +106,9 @@ class Samples:
         scores = np.empty((len(variables), len(self._rows)))
         size = max(1, _BLOCK // self._table.n_samples)
         for start in range(0, len(variables), size):
-            here = slice(start, start + size)
-            values = np.asarray(self._table.columns(variables[here]))[:, self._rows]
-            scores[here] = self._beyond_design(normal_scores(mid_rank_scores(values)))
+            block = slice(start, start + size)
+            values = np.asarray(self._table.columns(variables[block]))[:, self._rows]
+            scores[block] = self._beyond_design(normal_scores(mid_rank_scores(values)))
         levels: dict[int, FloatArray] = {}
         for row in np.flatnonzero(self._table.is_label[variables]).tolist():
             values = np.asarray(self._table.columns(slice(variables[row], variables[row] + 1)))[0, self._rows]
