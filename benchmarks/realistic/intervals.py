@@ -57,6 +57,8 @@ _SETTINGS = [(kind, 400, 10, "equal") for kind in ("classes", "number", "times")
     ("classes", 300, 6, "falling"),
     ("number", 200, 6, "falling"),
     ("times", 300, 4, "falling"),
+    ("times", 200, 6, "falling"),
+    ("times", 200, 10, "equal"),
 ]
 
 LINE = Line(
@@ -71,6 +73,7 @@ LINE = Line(
             _ours,
             _bonferroni,
             "each level by Welch's test, Bonferroni",
+            tables=1000,
         )
         for outcome, n, levels, shares in _SETTINGS
     ],

@@ -296,9 +296,11 @@ def hazard_ratio(
     *,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """Return the hazard ratio of one unit of the scores, with Wald's interval.
+    """Return the hazard ratio of one unit of the scores, with an interval of t.
 
-    Strata have baseline hazards of their own. NaN where the model has no finite fit, as with a level without events.
+    Its degrees of freedom are the events of the samples that are compared, less 2: those of a level and of the
+    reference, where the other columns are the other levels. Wald's interval is too short with tens of events. Strata
+    have baseline hazards of their own. NaN where the model has no finite fit, as with a level without events.
 
     Examples
     --------
@@ -308,6 +310,8 @@ def hazard_ratio(
     >>> found.low < found.value < found.high
     True
     """
+    from scipy.special import stdtrit
+
     columns = scores.reshape(len(scores), -1)
     if not np.ptp(columns, axis=0).all() or not event.any():
         return Estimate()
@@ -315,8 +319,10 @@ def hazard_ratio(
     log_ratio, error = float(fit.coefficients[0]), math.sqrt(max(float(fit.covariance[0, 0]), 0.0))
     if not (math.isfinite(log_ratio) and math.isfinite(error)) or abs(log_ratio) > 20 or error > 20:
         return Estimate()
-    reach = normal_quantile(confidence) * error
-    return Estimate(math.exp(log_ratio), math.exp(log_ratio - reach), math.exp(log_ratio + reach))
+    n_events = int(event[~columns[:, 1:].any(axis=1)].sum())
+    reach = float(stdtrit(max(n_events - 2, 1), (1 + confidence) / 2)) * error
+    low, high = (math.exp(min(max(bound, -700.0), 700.0)) for bound in (log_ratio - reach, log_ratio + reach))
+    return Estimate(math.exp(log_ratio), low, high)
 
 
 def correlation_given(

@@ -44,7 +44,7 @@ _EFFECTS = {
     ODDS_RATIO: "odds ratios with Woolf's intervals",
     RHO: "Spearman's rank correlations with Bonett and Wright's intervals",
     MEAN_DIFFERENCE: "differences in means with Welch's intervals",
-    HAZARD_RATIO: "hazard ratios of Cox's model with Wald's intervals",
+    HAZARD_RATIO: "hazard ratios of Cox's model with intervals of t (degrees of freedom: events less 2)",
     HAZARD_RATIO_PER_SD: "hazard ratios of Cox's model per standard deviation of normal scores",
 }
 
