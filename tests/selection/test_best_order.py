@@ -173,6 +173,21 @@ class TestSelections:
         assert loaded.best(7) == result.best(7)
         assert loaded.best(7).table.equals(result.best(7).table)
 
+    @pytest.mark.parametrize("most", [0, 1 << 20])
+    def test_made_when_asked_for_from_a_copy(self, most, monkeypatch, tmp_path):
+        """A table that is changed after the search changes no order; of many values it is made at once."""
+        X, y = mixed()
+        expected = interplay.select(X, y, dimensions=1, random_state=0).best(9)
+        monkeypatch.setattr("interplay.ask.selection.best_order._MAX_COPIED", most)
+        result = interplay.select(X, y, dimensions=1, random_state=0)
+        assert (result.ordered is None) == (most > 0)
+        X[:] = 0.0
+        result.save(tmp_path / "a.interplay")
+        for same in (pickle.loads(pickle.dumps(result)), interplay.load(tmp_path / "a.interplay"), result):
+            assert same.best(9) == expected
+        with pytest.raises(ValueError, match=r"^X was changed after the search, .* ask before changing X"):
+            result.best("auto")
+
     def test_part_of_many_samples(self, monkeypatch):
         """Likeness from a part of the samples gives the same first variables."""
         import interplay.ask.selection.best_order as room

@@ -103,7 +103,7 @@ def test_finished_tests_of_tuples_are_handed_over(monkeypatch, kind, module, fun
 
 def test_steps_that_are_finished_are_handed_over(data, monkeypatch):
     whole = interplay.select(*data, random_state=0)
-    monkeypatch.setattr("interplay.ask.selection.explanation.make_best_order", stop)
+    monkeypatch.setattr("interplay.ask.selection.explanation.with_order", stop)
     with pytest.raises(SearchInterrupted) as caught:
         interplay.select(*data, random_state=0)
     partial = caught.value.partial

@@ -8,7 +8,7 @@ import pytest
 
 import interplay
 from interplay.ask.interaction import coded_task, find, listed_tests
-from interplay.ask.selection import explanation
+from interplay.ask.selection import best_order, explanation
 
 #: Steps after the search, and what each is asked about.
 STEPS = (
@@ -18,7 +18,7 @@ STEPS = (
     "variable_effects",
     "make_linkage",
     "make_short_list",
-    "make_best_order",
+    "_make_best_order",  # made when it is asked for
 )
 
 #: The least share of calls that is not in proportion: what a step does once.
@@ -66,11 +66,13 @@ def proxies(n_proxies, kind):
 
 @pytest.mark.parametrize("kind", ["classes", "number", "times"])
 def test_steps_of_a_selection(counted, kind):
-    calls = counted(explanation, *STEPS)
+    counted(explanation, *STEPS[:-1])
+    calls = counted(best_order, STEPS[-1])
     found, work = {}, {}
     for n_proxies in (8, 24):
         calls.clear()
         found[n_proxies] = interplay.select(*proxies(n_proxies, kind), random_state=0, dimensions=(1, 2))
+        found[n_proxies].best(3)
         work[n_proxies] = dict(calls)
     few, many = found.values()
     assert len(many.ranked) >= 2.5 * len(few.ranked)

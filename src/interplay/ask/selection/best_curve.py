@@ -13,6 +13,7 @@ from interplay.ask.selection.task import SelectionTask
 from interplay.base.checks import naming_argument
 from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, check_progress, part
+from interplay.data.study.fingerprint import check_unchanged
 from interplay.infer.best_curve import BestCurve, curve_of, curve_steps, fold_losses
 from interplay.search.engines.choice import AsEngine
 
@@ -27,6 +28,7 @@ def make_best_curve(
     check_progress(progress)
     check_parts(task, 3, "best('auto')", "parts of the samples are left out")
     study, seed = task.study, task.settings.random_state
+    check_unchanged(study.table)
     steps = curve_steps(study.table.n_vars)
     n_parts = min(_FOLDS, max(int(study.compared.sizes.min()), 2))
     fold = parts_of_samples(study, n_parts, np.random.RandomState(seed % 2**32))
@@ -52,10 +54,9 @@ def make_best_curve(
                 provenance=found.record(0.0),
                 data=found,
             )
-        assert made.ordered is not None  # made with its data
-        scores, _ = samples.scores_of(made.ordered.variable, ~is_held)
+        order = made.best_order
+        assert order is not None  # made with its data
+        scores, _ = samples.scores_of(order.variable, ~is_held)
         with one_blas_thread():
-            losses[:, is_held], total[is_held] = fold_losses(
-                made.ordered, scores, samples.targets, is_held, steps.tolist()
-            )
+            losses[:, is_held], total[is_held] = fold_losses(order, scores, samples.targets, is_held, steps.tolist())
     return curve_of(losses, total, steps)

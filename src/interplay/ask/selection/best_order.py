@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+
 import numpy as np
 
-from interplay.ask.selection.runs import SearchedSelection
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.data.codes.rank_scores import mid_rank_scores, normal_scores
 from interplay.data.study.study import Study
+from interplay.data.study.table import Values
 from interplay.infer.arms import ALONE, GIVEN, found_in_words
 from interplay.infer.best_order import BestOrder, choose_order, relevance
 from interplay.infer.given_test import centred_within
@@ -20,6 +24,9 @@ _MAX_ORDERED = 100
 
 #: Samples that likeness and the relevance for each class are taken from, at most, and scores that are in memory.
 _MAX_SAMPLES, _MAX_SCORES = 1 << 13, 1 << 22
+
+#: Values that a result may hold a copy of, until its order is asked for.
+_MAX_COPIED = 1 << 20
 
 #: Relevant variables that may bring in their tuples.
 _MAX_TUPLES = 1000
@@ -33,21 +40,29 @@ _BLOCK = 1 << 21
 _WITHOUT_PARTNERS = {found_in_words(ALONE), found_in_words(GIVEN)}
 
 
-def make_best_order(found: Selection, data: SearchedSelection) -> BestOrder:
-    """Order the first variables by what each adds to those before it."""
-    study = data.task.study
+def with_order(found: Selection, study: Study) -> Selection:
+    """Add the order of the first variables; of few values it is made when it is asked for, from a copy of these."""
     rows = np.arange(study.n_samples)
     if len(rows) > _MAX_SAMPLES:  # the same ones in each run
         rows = np.sort(np.random.RandomState(0).permutation(len(rows))[:_MAX_SAMPLES])
+    read = _read_variables(found, max(_MAX_SCORES // len(rows), _MAX_ORDERED))
+    samples = Samples(study, rows)
+    order = partial(_make_best_order, found, samples, read, len(rows) / study.n_samples)
+    if len(read) * len(rows) > _MAX_COPIED:
+        return replace(found, ordered=order())
+    samples.copy(read)
+    return replace(found, order=cache(order))
+
+
+def _make_best_order(found: Selection, samples: Samples, read: IntArray, share: float) -> BestOrder:
+    """Order the variables `read` by what each adds to those before it, in a share of all samples."""
     tuples = _tuples(found)
-    read = _read_variables(found, tuples, max(_MAX_SCORES // len(rows), _MAX_ORDERED))
     place = {v: row for row, v in enumerate(read.tolist())}
     with one_blas_thread():
-        samples = Samples(study, rows)
         scores, levels = samples.scores_of(read)
         alone = relevance(scores, samples.targets, samples.n_free, levels)
         # Of a part of the samples, p-values are as much larger.
-        evidence = -np.where(found.is_relevant[read], found.log_p[read], 0.0) * (len(rows) / study.n_samples)
+        evidence = -np.where(found.is_relevant[read], found.log_p[read], 0.0) * share
         bar = np.log(len(found.names) / found.asked.level)
         in_tuple_only = {place[v]: members for v, members in tuples.items() if alone.alone[place[v]] < bar}
         order = choose_order(
@@ -72,11 +87,11 @@ def _tuples(found: Selection) -> dict[int, list[int]]:
     return partners
 
 
-def _read_variables(found: Selection, tuples: dict[int, list[int]], most: int) -> IntArray:
+def _read_variables(found: Selection, most: int) -> IntArray:
     """Return the numbers of the variables that are read, ascending: the most significant, and all members of tuples."""
     if len(found.names) <= most:
         return np.arange(len(found.names))
-    members = [u for v, others in tuples.items() for u in (v, *others)]
+    members = [u for v, others in _tuples(found).items() for u in (v, *others)]
     return np.unique(np.concatenate([found.by_significance[:most], np.array(members, dtype=np.int64)]))
 
 
@@ -84,13 +99,19 @@ class Samples:
     """Targets and scores in some samples, within strata and beyond covariates."""
 
     def __init__(self, study: Study, rows: IntArray) -> None:
-        self._table, self._rows = study.table, rows
-        n = len(rows)
+        n, table = len(rows), study.table
+        self._n_samples, self._is_label = table.n_samples, table.is_label
+        self._read: Callable[[IntArray], Values] = lambda variables: np.asarray(table.columns(variables))[:, rows]
         self._strata = np.zeros(n, dtype=np.int64) if study.strata is None else study.strata.codes[rows]
         known = np.empty((0, n)) if study.model is None else study.model.design.known.T[:, rows]
         self._known = orthonormal(centred_within(known, self._strata))
         self.n_free = n - int(self._strata.max(initial=0)) - 1 - len(self._known)
         self.targets = self._beyond_design(study.outcome.alone()[:, rows])
+
+    def copy(self, variables: IntArray) -> None:
+        """Read from a copy of some variables, ascending, from now on: the table may change, and is not held."""
+        values = np.array(self._read(variables))
+        self._read = lambda some: values[np.searchsorted(variables, some)]
 
     def _beyond_design(self, columns: FloatArray) -> FloatArray:
         return beyond(centred_within(columns, self._strata), self._known)
@@ -103,15 +124,14 @@ class Samples:
         Levels have the scores that go with the outcome most, of the samples `here`; beside these, by row, orthonormal
         columns.
         """
-        scores = np.empty((len(variables), len(self._rows)))
-        size = max(1, _BLOCK // self._table.n_samples)
+        scores = np.empty((len(variables), self.targets.shape[1]))
+        size = max(1, _BLOCK // self._n_samples)
         for start in range(0, len(variables), size):
             block = slice(start, start + size)
-            values = np.asarray(self._table.columns(variables[block]))[:, self._rows]
-            scores[block] = self._beyond_design(normal_scores(mid_rank_scores(values)))
+            scores[block] = self._beyond_design(normal_scores(mid_rank_scores(self._read(variables[block]))))
         levels: dict[int, FloatArray] = {}
-        for row in np.flatnonzero(self._table.is_label[variables]).tolist():
-            values = np.asarray(self._table.columns(slice(variables[row], variables[row] + 1)))[0, self._rows]
+        for row in np.flatnonzero(self._is_label[variables]).tolist():
+            values = self._read(variables[row : row + 1])[0]
             _, codes, sizes = np.unique(values, return_inverse=True, return_counts=True)
             frequent = np.arange(1, len(sizes)) if len(sizes) <= _MAX_LEVELS else np.argsort(-sizes)[: _MAX_LEVELS - 1]
             indicators = codes.reshape(-1) == frequent[:, np.newaxis]

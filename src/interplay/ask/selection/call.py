@@ -173,7 +173,7 @@ def select_once(
 
     def made() -> Selection:
         result = answer_task(SELECTION, task, how)
-        return replace(result, curve=result.best_curve if with_curve else None, again=None)
+        return replace(result, curve=result.best_curve if with_curve else None).without_samples()
 
     if random_state is not None and not isinstance(random_state, int | np.integer):  # a generator moves on
         return made()

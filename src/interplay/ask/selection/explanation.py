@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from interplay.ask.selection.best_order import make_best_order
+from interplay.ask.selection.best_order import with_order
 from interplay.ask.selection.best_tuples import explain
 from interplay.ask.selection.cautions import find_cautions, warn_of_cautions
 from interplay.ask.selection.runs import SearchedSelection
@@ -72,7 +72,7 @@ def explained(found: Selection, data: SearchedSelection, progress: Progress = Fa
         found = replace(linked(found, task.study.table), variants=make_variants(task.study))
         found = replace(found, effects=variable_effects(found, data))  # directions depend on verdicts on tuples
         found = replace(found, shortened=make_short_list(found, data))
-        found = replace(found, ordered=make_best_order(found, data))
+        found = with_order(found, task.study)
     except KeyboardInterrupt:
         raise Unfinished(found) from None
     if callable(progress):

@@ -55,6 +55,16 @@ def data_fingerprint(
     return digest.hexdigest()
 
 
+def check_unchanged(table: Table) -> None:
+    """Refuse a table whose values are not what they were when they were hashed."""
+    hashes = [_block_digest(table, columns) for columns in _blocks(table)]
+    if table.once("hashes of blocks", lambda: hashes) != hashes:
+        raise ValueError(
+            "X was changed after the search, and what is asked for needs its values: ask before changing X, or give "
+            "select() a copy"
+        )
+
+
 def _blocks(table: Table) -> list[tuple[int, int]]:
     starts = range(0, table.n_vars, _COLUMNS_AT_ONCE)
     return [(start, min(start + _COLUMNS_AT_ONCE, table.n_vars)) for start in starts]

@@ -91,6 +91,10 @@ class Result:
 
         save_result(self, path)
 
+    def without_samples(self) -> Self:
+        """Return the same result with all that is made of the samples when it is asked for, and without these."""
+        return self
+
     def summary(self) -> str:
         """Return the result in words."""
         raise NotImplementedError
@@ -277,6 +281,10 @@ class Traits(Mapping[str, Any]):
         if not self.results:  # of a search that was stopped at its first outcome
             raise ValueError("there is no result of any outcome, and nothing to save")
         save_result(self, path)
+
+    def without_samples(self) -> Traits:
+        """Return the same results without samples; see `Result.without_samples`."""
+        return self._each(lambda one: one.without_samples())
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Refuse: a report is of one outcome, ``traits[name].to_html(path)``."""

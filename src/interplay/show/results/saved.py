@@ -235,7 +235,7 @@ _TRAITS = FileFormat(
 def save_result(result: Result | Traits, path: str | os.PathLike[str]) -> None:
     """Write a result to `path`, whole or not at all."""
     forms: dict[type, FileFormat] = {Selection: _SELECTION, Combined: _COMBINED, Traits: _TRAITS}
-    write_archive(path, forms.get(type(result), _INTERACTIONS), result)
+    write_archive(path, forms.get(type(result), _INTERACTIONS), result.without_samples())
 
 
 def is_saved_interactions(path: str | os.PathLike[str]) -> bool:

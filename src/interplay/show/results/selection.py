@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 
@@ -119,13 +119,13 @@ class Selection(Result):
     shortened : ShortList, optional
         Groups of redundant variables and the short list; see `redundant_groups` and `short_list`.
     ordered : BestOrder, optional
-        The first 100 variables of the order for models; see `best`.
+        The first 100 variables of the order for models, where it is made; see `best_order`.
     n_best : int
         How many variables summary and table show as the best for a model; see `with_best`.
     curve : BestCurve, optional
         What so many variables explain, by cross-fitting, where it was asked for; see `best_curve`.
-    again : callable, optional
-        Repeats the search in parts of the samples, for `best_curve`. It is not saved.
+    again, order : callable, optional
+        Repeats the search in parts of the samples, for `best_curve`; makes `best_order`. They are not saved.
     replication : Replication, optional
         With ``holdout=``, the tests of the relevant variables in the samples that were held out.
     variants : Variants or None
@@ -157,9 +157,14 @@ class Selection(Result):
     n_best: Annotated[int, Check(low=0)] = 0
     curve: BestCurve | None = None
     again: Callable[[], BestCurve] | None = field(default=None, metadata={"written": False})
+    order: Callable[[], BestOrder] | None = field(default=None, metadata={"written": False})
+
+    def without_samples(self) -> Self:
+        """Return the same result with all that is made of the samples when it is asked for, and without these."""
+        return replace(self, ordered=self.best_order, order=None, again=None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"again": None}  # it holds the samples
+        return self.without_samples().__dict__
 
     @property
     def relevant(self) -> list[str]:
@@ -727,6 +732,11 @@ class Selection(Result):
             check_choice("n", n, ("auto",))
             n = self.best_curve.n_best
         return Best(self, first_variables(self, check_int("n", n, low=1, high=len(self.names))))
+
+    @property
+    def best_order(self) -> BestOrder | None:
+        """The first 100 variables of the order for models; made, once, when it is asked for."""
+        return self.order() if self.ordered is None and self.order is not None else self.ordered
 
     @cached_property
     def best_curve(self) -> BestCurve:

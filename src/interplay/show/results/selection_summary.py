@@ -144,7 +144,7 @@ def short_list_lines(selection: Selection) -> list[str]:
 
 def _for_a_model(selection: Selection) -> str:
     """Say what a model may use beside the short list, where no number of variables was asked for."""
-    if selection.n_best or selection.ordered is None:
+    if selection.n_best or selection.best_order is None:
         return ""
     first = ", ".join(printable(name) for name in selection.best(min(_FIRST_OF_BEST, len(selection.names))))
     return f" That is what can be proved; a model may use more: best(n) begins with {first}."

@@ -181,7 +181,7 @@ def first_variables(selection: Selection, n: int, whole_in: int | None = None) -
 
     Tuples are whole in the first `whole_in`, of all n if it is not given.
     """
-    ordered = selection.ordered
+    ordered = selection.best_order
     if ordered is None:
         return selection.by_significance[:n]
     first = ordered.variable[ordered.first(n if whole_in is None else whole_in)]
@@ -229,7 +229,7 @@ class Best(list[str]):
         """
         import pandas as pd
 
-        selection, ordered = self._selection, self._selection.ordered
+        selection, ordered = self._selection, self._selection.best_order
         place = {} if ordered is None else {v: row for row, v in enumerate(ordered.variable.tolist())}
         classes = list(selection.class_sizes)
         rows: list[dict[str, Any]] = []
