@@ -160,7 +160,7 @@ def test_pairs_are_looked_at_once_in_all_parts() -> None:
     every = [(a, b) for a in range(30) for b in range(a + 1, 30) if 4 not in (a, b)]
 
     def found(n_vars: int = 30, k: int = 2, **options: Any) -> list[tuple[int, ...]]:
-        listed = screened_tuples(ScreenScores(lines[:n_vars]), target, k, (0.0, 0.0), **options)
+        listed = screened_tuples(ProductPairs(ScreenScores(lines[:n_vars])), target, k, (0.0, 0.0), **options)
         return sorted(tuple(row) for part in listed for row in part.tuples.tolist())
 
     assert found() == every

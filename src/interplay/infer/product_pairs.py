@@ -103,7 +103,7 @@ class ProductPairs:
     """
 
     def __init__(self, scores: ScreenScores, *, n_threads: int = 1, keeps_correlations: bool = False) -> None:
-        self._scores, self._n_threads = scores, n_threads
+        self.lines, self._n_threads = scores.lines, n_threads
         self._z = _Scaled.made(scores.lines)
         self._q = None if scores.bends is None else _Scaled.made(scores.bends)
         self._varies = self._z.scale > 0
@@ -386,7 +386,8 @@ class _Cubics:
         size = max(1, (1 << 18) // max(n_samples, 1))
         self._parts = [z.of(slice(begin, begin + size)) for begin in range(0, n, size)]
         self._kept = [self._powers(part) for part in self._parts] if n * n_samples <= _MAX_KEPT else None
-        self._fourth = [np.empty(0), *((part.singles**4).mean(axis=1, dtype=np.float64) for part in self._parts)]
+        squares = (np.square(part.singles) for part in self._parts)
+        self._fourth = [np.empty(0), *(np.square(each).mean(axis=1, dtype=np.float64) for each in squares)]
 
     @staticmethod
     def _powers(part: _Scaled) -> tuple[list[_Singles], FloatArray]:
@@ -421,7 +422,7 @@ class _Cubics:
 
 
 def screened_tuples(
-    scores: ScreenScores,
+    pairs: ProductPairs,
     targets: FloatArray,
     dimensions: int,
     bars: tuple[float, float],
@@ -429,7 +430,6 @@ def screened_tuples(
     asked_for: BoolArray | None = None,
     require: str = "any",
     part: tuple[int, int] = (0, 1),
-    n_threads: int = 1,
 ) -> Iterator[Screened]:
     """Yield the tuples whose product, or of pairs whose shape, has χ² of its bar beside effects of proper subsets.
 
@@ -437,17 +437,16 @@ def screened_tuples(
     """
     asked = None if asked_for is None else np.flatnonzero(asked_for)
     if dimensions == 2:
-        pairs = ProductPairs(scores, n_threads=n_threads)
         yield from pairs(targets, bars, rows=asked, columns=asked if require == "all" else None, part=part)
         return
-    usable = np.flatnonzero((scores.lines != 0).any(axis=1))
+    lines = pairs.lines
+    usable = np.flatnonzero((lines != 0).any(axis=1))
     if require == "all" and asked is not None:
         usable = np.intersect1d(usable, asked)
     prefixes = list(combinations(usable.tolist(), dimensions - 2))[part[0] :: part[1]]
-    pairs = ProductPairs(ScreenScores(scores.lines), n_threads=n_threads, keeps_correlations=True)
     for first in prefixes:
         others = usable[usable > first[-1]]
-        weights = np.prod(scores.lines[list(first)].astype(np.float64), axis=0)
+        weights = np.prod(lines[list(first)].astype(np.float64), axis=0)
         weighted = targets * weights
         lengths = np.sqrt((weighted**2).mean(axis=1, keepdims=True))
         if len(others) < 2 or not (lengths > 0).all():

@@ -64,7 +64,7 @@ class CodedTask:
         comparison = self.coded.comparison.shown
         if comparison is self.coded.comparison:
             return self.coded
-        return CodedComparison(comparison, lambda: self.coded.coder)
+        return self.coded.of_outcome(comparison)
 
     @cached_property
     def shown_tests(self) -> TargetTests:

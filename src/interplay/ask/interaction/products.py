@@ -20,7 +20,7 @@ from interplay.ask.tuple_tests.tests import Asked
 from interplay.ask.tuple_tests.tuple_samples import tuple_samples
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
-from interplay.base.ranks import as_integers
+from interplay.base.ranks import IntScores, as_integers
 from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import variable_cuts
@@ -42,7 +42,7 @@ from interplay.infer.interaction.product_test import (
 )
 from interplay.infer.interaction.tested_in_model import with_product_tests
 from interplay.infer.interaction.tuple_tests import TupleTests
-from interplay.infer.product_pairs import SHARE, Screened, ScreenScores, bend_scores, screened_tuples
+from interplay.infer.product_pairs import SHARE, ProductPairs, Screened, ScreenScores, bend_scores, screened_tuples
 from interplay.infer.proxies import MemberEffects
 
 #: Columns of a product and of a shape in the screen, for each residual.
@@ -184,14 +184,13 @@ class Products:
         bars = chdtri(df, max_p**SHARE) if max_p < 1 else np.zeros(2)
         parts, n_listed = [Screened(np.empty((0, k), dtype=np.int64), np.empty((0, 2)))], 0
         for some in screened_tuples(
-            self._scores,
+            self._pairs,
             self._targets,
             k,
             (float(bars[0]), float(bars[1])),
             asked_for=family.asked_for,
             require=family.require,
             part=of_part,
-            n_threads=self._n_threads,
         ):
             inside = family.holds(some.tuples)
             parts.append(Screened(some.tuples[inside], some.statistics[inside]))
@@ -219,7 +218,18 @@ class Products:
         kept = sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)
         return np.ascontiguousarray(basis[:, kept].T) * math.sqrt(len(basis))
 
-    @cached_property
+    @property
+    def _pairs(self) -> ProductPairs:
+        """The screen, kept for other outcomes of the same samples."""
+        coded = self._coded
+        # Correlations are asked for again with other outcomes, and with other first members.
+        is_again = coded.keeps_codes or self._task.settings.dimensions > 2
+        return coded.once(
+            ("product pairs", self.has_scores.tobytes(), self._has_bend.tobytes()),
+            lambda: ProductPairs(self._scores, n_threads=self._n_threads, keeps_correlations=is_again),
+        )
+
+    @property
     def _scores(self) -> ScreenScores:
         """The scores of all variables as integers; zeros of variables without."""
         coder, of_ranks = self._coded.coder, RankScores(self._coded.coder)
@@ -228,10 +238,11 @@ class Products:
 
         def of_block(rows: slice) -> ScreenScores:
             usable, few = self.has_scores[rows], coder.is_discrete[rows]
-            lines = of_ranks.read_integers(rows)
-            lines[~usable] = 0
-            for row in np.flatnonzero(usable & few).tolist():
-                lines[row] = as_integers(self._member(rows.start + row).score[np.newaxis])[0]
+            lines = np.zeros((rows.stop - rows.start, n), dtype=np.int8)
+            if (usable & ~few).any():
+                lines = of_ranks.read_integers(rows)
+                lines[~usable] = 0
+            lines[usable & few] = self._of_levels(rows.start + np.flatnonzero(usable & few))
             if bends_of is None:
                 return ScreenScores(lines)
             bends = bends_of[lines.view(np.uint8)]
@@ -247,6 +258,22 @@ class Products:
         lines = np.concatenate([one.lines for one in made])
         bends = [one.bends for one in made if one.bends is not None]
         return ScreenScores(lines, np.concatenate(bends) if bends else None)
+
+    def _of_levels(self, variables: IntArray) -> IntScores:
+        """Return the scores of variables of few values as integers."""
+        coder = self._coded.coder
+        places = self._coded.codes_of(0, variables).codes + 256 * np.arange(len(variables))[:, np.newaxis]
+        sizes = np.bincount(places.reshape(-1), minlength=256 * len(variables)).reshape(-1, 256)
+        is_there = sizes > 0
+        of_levels = np.zeros(sizes.shape)
+        for row, v in enumerate(variables.tolist()):
+            is_there[row, coder.n_levels[v] - coder.has_missing_level[v] :] = False
+            dosages = variable_cuts(coder, v).dosages()[:256]
+            of_levels[row, : len(dosages)] = dosages
+        n_known = (sizes * is_there).sum(axis=1, keepdims=True)
+        of_levels -= (sizes * is_there * of_levels).sum(axis=1, keepdims=True) / n_known
+        scores: IntScores = as_integers(np.where(is_there, of_levels, 0.0)).reshape(-1)[places]
+        return scores
 
     def _member(self, v: int) -> Member:
         """Return a variable as products have it."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from interplay.data.study.table import Table
 
 if TYPE_CHECKING:
     from interplay.search.settings import SearchSettings
+
+Kept = TypeVar("Kept")
 
 #: With a checkpoint, planes larger than this lie in a file beside it.
 _MAX_BYTES_IN_MEMORY = 1 << 30
@@ -85,7 +87,7 @@ class CodedComparison:
         self._keep_in: Callable[[bytes], MappedWords] | None = None
         self._planes: dict[int, BitPlanes] = {}
         self._codes: dict[int, list[CodeBlocks]] = {}
-        self._ranks: list[RankScores] = []
+        self._kept: dict[Hashable, Any] = {}
 
     @cached_property
     def coder(self) -> Coder:
@@ -97,8 +99,15 @@ class CodedComparison:
         known = self.coder
         other = CodedComparison(comparison, lambda: known)
         other.contrast, other.contrast_sources, other._codes = self.contrast, self.contrast_sources, self._codes
-        other.keeps_codes, other._ranks = self.keeps_codes, self._ranks
+        other.keeps_codes, other._kept = self.keeps_codes, self._kept
         return other
+
+    def once(self, what: Hashable, make: Callable[[], Kept]) -> Kept:
+        """Return what depends on the variables alone; where codes are kept for other outcomes, it is, too."""
+        found: Kept = self._kept[what] if what in self._kept else make()
+        if self.keeps_codes:
+            self._kept[what] = found
+        return found
 
     def add_contrast(
         self, contrast: Table, settings: SearchSettings, *, sources: IntArray | Sequence[int] | None
@@ -179,14 +188,9 @@ class CodedComparison:
 
     def rank_scores(self) -> list[RankScores]:
         """Return the rank scores of the variables and of the contrast variables, where there are any."""
-        if self._ranks:
-            return self._ranks
         strata = None if self.comparison.strata is None else self.comparison.strata.codes
         coders = [self.coder] if self.contrast is None else [self.coder, self.contrast]
-        found = [RankScores(coder, strata) for coder in coders]
-        if self.keeps_codes:
-            self._ranks += found
-        return found
+        return self.once("rank scores", lambda: [RankScores(coder, strata) for coder in coders])
 
     def cells(self, d: int, members: IntArray) -> IntArray:
         """Return the number of each sample's cell in a tuple, (n_samples,): cells that have samples, from 0."""
