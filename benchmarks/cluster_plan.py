@@ -24,7 +24,7 @@ from interplay.data.codes.planes import make_bit_planes
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.search.engines.cpu import CpuEngine
 from interplay.search.engines.dask import TASKS_PER_THREAD, ChunkTasks, DaskEngine
-from interplay.search.engines.dask_tasks import SharedData, TaskResult
+from interplay.search.engines.dask_cluster import SharedData, TaskResult
 from interplay.search.engines.sinks import Maxima
 from interplay.search.tiles import make_tuple_tiles
 from machine import write_result

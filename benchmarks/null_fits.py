@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import interplay
 from benchmarks.calibration.cells import Cell
 from benchmarks.calibration.null_data import make_data
-from interplay.ask.selection import arm_tests, significance
+from interplay.ask.selection import significance
 from interplay.infer.arms import log_p_of_all
 from interplay.infer.null_fit import fit_null
 from interplay.infer.p_values import adjust
@@ -118,8 +118,8 @@ class Captured:
 def rows_of(cell: Cell, repetition: int) -> Iterator[dict[str, Any]]:
     X, y, strata = make_data(cell, repetition)
     n_fitted = cell.n_contrast if isinstance(cell.n_contrast, int) else min(max(cell.n_vars, 300), 1000)
-    arms, searches = Captured(), Captured()
-    with patch.object(arm_tests, "fit_null", arms), patch.object(significance, "fit_null", searches):
+    captured = Captured()
+    with patch.object(significance, "fit_null", captured):
         result = interplay.select(
             X,
             y,
@@ -130,8 +130,9 @@ def rows_of(cell: Cell, repetition: int) -> Iterator[dict[str, Any]]:
             random_state=repetition,
         )
     fitted_here = [test.name for test in result.tests if test.name.startswith(("synergy", "product"))]
-    of_tests = dict(zip(fitted_here, arms.calls, strict=True))
-    of_searches = {f"gain {call['dimensions']}": call for call in searches.calls if call["dimensions"] > 1}
+    n_searches = len(captured.calls) - len(fitted_here)  # gains are fitted first
+    of_tests = dict(zip(fitted_here, captured.calls[n_searches:], strict=True))
+    of_searches = {f"gain {call['dimensions']}": call for call in captured.calls[:n_searches] if call["dimensions"] > 1}
     log_p: dict[tuple[str, str], np.ndarray] = {}
     for statistic, call in (of_searches | of_tests).items():
         for name, how in FITS.items():

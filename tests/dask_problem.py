@@ -32,7 +32,7 @@ def assert_same(a, b):
 
 def slow_down(seconds):
     """Run on the workers: let every tile take at least this long."""
-    import interplay.search.engines.dask_tasks as tasks
+    import interplay.search.engines.dask_cluster as tasks
 
     class Slow(CpuEngine):
         def search(self, planes, tiles, sink, **options):
@@ -44,7 +44,7 @@ def slow_down(seconds):
 
 def fail_on_many_tiles(how, most):
     """Run on the workers: chunks of more than `most` tiles run out of memory, or take the process with them."""
-    import interplay.search.engines.dask_tasks as tasks
+    import interplay.search.engines.dask_cluster as tasks
 
     class Fails(CpuEngine):
         def search(self, planes, tiles, sink, **options):

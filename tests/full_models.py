@@ -1,7 +1,6 @@
 """Models of an outcome on columns of covariates, as tests of statistics need them."""
 
-from interplay.data.study.covariates import Covariates
-from interplay.data.study.design import Design
+from interplay.data.study.design import Covariates, Design
 from interplay.data.study.full_model import FullModel
 
 

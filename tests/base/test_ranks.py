@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstwo, rankdata
 
-from interplay.base.ranks import kolmogorov_tail, mid_ranks
+from interplay.base.arrays import kolmogorov_tail, mid_ranks
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 300])

@@ -16,7 +16,7 @@ from command_line import in_shell
 from interplay.ask.cli.commands import commands
 from interplay.ask.cli.demo import run_demo
 from interplay.ask.cli.errors import exit_code_of
-from interplay.ask.cli.help_groups import GROUPS, USUAL
+from interplay.ask.cli.options import GROUPS, USUAL
 
 
 @pytest.mark.parametrize("arguments", [[], ["-v"]])

@@ -85,7 +85,7 @@ def test_lists_that_are_too_long_come_in_parts(client):
 
 def fail_now_and_then(how):
     """Run on the workers: chunks of more than three tiles run out of memory, or each fails once on each worker."""
-    import interplay.search.engines.dask_tasks as tasks
+    import interplay.search.engines.dask_cluster as tasks
 
     failed = set()
 
@@ -115,7 +115,7 @@ def test_chunks_that_fail_are_screened_again(how, client):
 
 def slow_down(seconds):
     """Run on the workers: let every tile take at least this long."""
-    import interplay.search.engines.dask_tasks as tasks
+    import interplay.search.engines.dask_cluster as tasks
 
     class Slow(CpuEngine):
         def search(self, planes, tiles, sink, **options):

@@ -15,7 +15,7 @@ from cuda_problems import (
     planes_of,
 )
 from interplay.data.study.outcomes.numbers import number_outcome
-from interplay.data.study.outcomes.search_scores import search_scores
+from interplay.data.study.outcomes.targets import search_scores
 from interplay.search.engines.cpu import CpuEngine, simd_levels
 from interplay.search.engines.routing import tile_searchers
 from interplay.search.engines.tables import count_tables

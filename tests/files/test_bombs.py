@@ -12,7 +12,7 @@ import pytest
 
 from fuzz.archives import packed, places_of, whole, with_checksums
 from hostile.saved_files import ARRAYS, npy
-from interplay.readers import text_file
+from interplay.readers import csv_table
 from interplay.readers.csv_table import read_csv
 
 MIB = 2**20
@@ -215,7 +215,7 @@ def test_a_gzipped_text_is_measured_before_it_takes_memory(content, tmp_path):
 
 def test_a_large_gzipped_table_is_read(tmp_path, monkeypatch):
     """Whatever it unpacks to, if that is not out of all proportion."""
-    monkeypatch.setattr(text_file, "_MAX_BYTES", 1000)
+    monkeypatch.setattr(csv_table, "_MAX_BYTES", 1000)
     table = tmp_path / "table.csv.gz"
     table.write_bytes(gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (n, n % 7) for n in range(5000))))
     assert len(read_csv(table)) == 5000

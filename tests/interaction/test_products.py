@@ -12,7 +12,7 @@ import pytest
 import interplay
 import reference
 from command_line import in_process
-from interplay.base.ranks import as_integers, mid_ranks, normal_scores
+from interplay.base.arrays import as_integers, mid_ranks, normal_scores
 from interplay.infer import int_products
 from interplay.infer.product_pairs import ProductPairs, ScreenScores, bend_scores, screened_tuples
 

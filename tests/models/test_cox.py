@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 import r_survival as r
 from interplay.data.models.cox import (
+    fit_cells,
     fit_cox,
     fit_in_risk_sets,
     martingale_residuals,
     sandwich_covariance,
 )
-from interplay.data.models.cox_cells import fit_cells
 from interplay.data.models.risk_sets import RiskSets, cells_of
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import interplay
 from interplay import compat
-from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
+from interplay.ask.selection.settings import SELECTION_ARGUMENTS
 from interplay.base.arguments import ARGUMENTS, arguments_in, described_by, one_of
 from interplay.compat.codes import COMPAT_ARGUMENTS
 from interplay.data.codes.coder import MISSING_CHOICES

@@ -13,7 +13,7 @@ import pytest
 
 import interplay
 from hostile.commands import run_command
-from interplay.data.study.number_texts import doubt_about_labels, stands_for_missing
+from interplay.data.study.columns import doubt_about_labels, stands_for_missing
 from interplay.data.study.table import as_table
 from interplay.io import read_data
 from interplay.readers.csv_table import read_csv

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import interplay
-from interplay.ask.selection.dimensions import MAX_TRIPLES, MAX_VARS_OF_QUADRUPLES, resolve_dimensions
+from interplay.ask.selection.settings import MAX_TRIPLES, MAX_VARS_OF_QUADRUPLES, resolve_dimensions
 from interplay.infer.arms import found_by
 from one_call_problem import found_in_mixed_effects, mixed_effects
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import interplay
+from interplay.ask.selection.best_curve import halves
 from interplay.ask.selection.call import task_of
-from interplay.ask.selection.stability import halves
 from interplay.infer.stability import Stability, stability_of
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from interplay.infer.likelihood_fit import LIKELIHOOD_FITS, fit_likelihood
 from interplay.infer.null_fit import MIN_REFERENCE_VARIABLES, NullFit, fit_null
+from interplay.infer.reference_fit import LIKELIHOOD_FITS, fit_likelihood
 from shared_data import REFERENCE, needs_shared
 
 # The calls behind pvalue_options.npz, as fit_null says them.

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import interplay
-from interplay.ask.selection.dimensions import resolve_dimensions
+from interplay.ask.selection.settings import resolve_dimensions
 from interplay.data.codes.rank_scores import mid_rank_scores
 from interplay.infer import product_maxima as maxima_module
 from interplay.infer.arms import WEIGHTS, combined_log_p, learned_weights, weighted_arms

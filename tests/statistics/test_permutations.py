@@ -11,8 +11,7 @@ import reference
 from interplay.data.study.design import in_order, make_groups
 from interplay.data.study.table import as_table
 from interplay.infer.permutations import StepDown, exchangeability
-from interplay.infer.permutations.blocks import distinct_orders, multinomial
-from interplay.infer.permutations.exchangeability import check_reach
+from interplay.infer.permutations.exchangeability import check_reach, distinct_orders, multinomial
 from interplay.infer.permutations.permutation_null import comparable_gains
 
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import optimize, special, stats
 
 import interplay
-from interplay.infer.likelihood_fit import fit_likelihood
 from interplay.infer.null_fit import fit_null
+from interplay.infer.reference_fit import fit_likelihood
 from interplay.show.report.methods import methods_paragraph
 
 

@@ -17,9 +17,8 @@ from interplay.data.models.linear import KNOT_QUANTILES, spline_columns
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import number_outcome
 from interplay.data.study.outcomes.times import Survival
-from interplay.infer.interaction.beside_test import TupleSamples
+from interplay.infer.interaction.beside_test import TupleSamples, smooth_log_p, smooth_test
 from interplay.infer.interaction.interaction_test import chi2_log_tail
-from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.infer.interaction.tuple_tests import corrected_p_values
 from interplay.infer.smooth_columns import smooth_columns
 

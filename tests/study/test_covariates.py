@@ -9,7 +9,7 @@ from scipy.stats import chi2
 import interplay
 from full_models import full_model
 from interplay.data.models.linear import cell_columns
-from interplay.data.study.covariates import make_covariates
+from interplay.data.study.design import make_covariates
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.times import Survival
 from interplay.data.study.study import make_study

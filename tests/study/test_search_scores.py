@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import reference
 from interplay.data.study.outcomes.numbers import number_outcome
-from interplay.data.study.outcomes.search_scores import lost_share, search_scores
+from interplay.data.study.outcomes.targets import lost_share, search_scores
 
 
 @settings(max_examples=80, deadline=None)

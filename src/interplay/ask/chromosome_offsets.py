@@ -17,7 +17,7 @@ from interplay.base.checks import shown
 from interplay.data.study.design import is_by_chromosome, make_offset
 from interplay.data.study.positions import NOWHERE, make_positions
 from interplay.data.study.table import Table
-from interplay.readers.genotypes.choice import plain_name
+from interplay.readers.genotypes.filters import plain_name
 from interplay.readers.genotypes.loco import places_of_samples
 
 #: Arguments that a search by chromosomes does not have, and what to do.

@@ -5,8 +5,7 @@
     null_fit.py            maxima             → NullFit          `fit_null`
     null_distribution.py   NullFit itself: the distribution of the gains of irrelevant variables
     reference_fit.py       gains of reference variables, or of a window → parameters of that distribution; how well
-                           they fit
-    likelihood_fit.py      the estimators behind it by maximum likelihood
+                           they fit; the estimators by maximum likelihood
     p_values.py            gains + NullFit → p-values, adjusted p-values, an order; small V: averaged over all shapes
                            of the tail
     conditional_test.py    counts             → p-values of single variables, given the margins, by one of

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
-from interplay.base.arrays import IntArray
-from interplay.base.ranks import STEPS, IntScores
+from interplay.base.arrays import STEPS, IntArray, IntScores
 
 _Singles = npt.NDArray[np.float32]
 

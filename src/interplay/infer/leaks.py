@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, numbered
-from interplay.base.ranks import mid_ranks
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, mid_ranks, numbered
 from interplay.base.tails import log_chi2_tail
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
 

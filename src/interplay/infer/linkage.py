@@ -14,8 +14,7 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, numbered
-from interplay.base.ranks import mid_ranks
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, mid_ranks, numbered
 from interplay.data.study.positions import NOWHERE, Positions
 from interplay.data.study.table import Table
 from interplay.files.types import Check

@@ -30,11 +30,13 @@ import numpy.typing as npt
 from interplay.base.arrays import MAX_LEVELS, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_flag, check_int, shown
 from interplay.base.tails import chi2_tail, log_chi2_tail
-from interplay.infer.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE, FittedNull
 from interplay.infer.null_distribution import MODES, NullFit
 from interplay.infer.p_values import CHI2_PER_UNIT, chi2_statistic, with_df
 from interplay.infer.reference_fit import (
+    LIKELIHOOD_FITS,
+    MAX_FREE_SHAPE,
     MIN_REFERENCE_VARIABLES,
+    FittedNull,
     Reference,
     check_bounds,
     fit_reference,

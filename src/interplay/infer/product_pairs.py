@@ -35,9 +35,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import STEPS, BoolArray, FloatArray, IntArray, IntScores, as_integers
 from interplay.base.jobs import map_in_threads, one_blas_thread
-from interplay.base.ranks import STEPS, IntScores, as_integers
 from interplay.infer.int_products import PackedScores, Weights
 
 _Singles = npt.NDArray[np.float32]

@@ -27,9 +27,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray, numbered
+from interplay.base.arrays import FloatArray, IntArray, mid_ranks, numbered
 from interplay.base.checks import check_real
-from interplay.base.ranks import mid_ranks
 from interplay.base.tails import log_beta_cdf
 from interplay.data.study.columns import ColumnKind
 from interplay.data.study.table import Table

@@ -6,8 +6,7 @@
     file_formats.py   the formats there are, in FORMATS
     target_column.py  names of columns, the outcome among them, columns to drop, samples without an outcome
     sample_names.py   names of samples          → their places in another file; FID_IID of PLINK
-    text_file.py      text, also gzipped        → lines
-    csv_table.py      csv, tsv, txt             → pandas DataFrame
+    csv_table.py      text, also gzipped        → lines; csv, tsv, txt → pandas DataFrame
     geo.py            series matrices of GEO  → Table of samples × probes; files with labels of columns
     rqtl.py           csv of R/qtl              → Table of a cross, with positions and phenotypes
     transposed.py     text files with a variable in each row, GCT files → samples by variables

@@ -15,8 +15,8 @@ from interplay.base.arrays import FloatArray
 from interplay.base.checks import shown
 from interplay.data.study.table import LABELS, Table, as_table
 from interplay.files.whole_file import is_special
+from interplay.readers.csv_table import TextFile, readable
 from interplay.readers.target_column import check_names_apart
-from interplay.readers.text_file import TextFile, readable
 
 _BEGIN, _END = "!series_matrix_table_begin", "!series_matrix_table_end"
 _MISSING = ("", "NA", "null", "NULL", "NaN")

@@ -17,7 +17,7 @@ from interplay.data.study.table import Table, Values, Which, check_names, doubts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from interplay.data.study.number_texts import LabelDoubt
+    from interplay.data.study.columns import LabelDoubt
 
 #: Columns of labels are read when the file is opened, this many at a time.
 _COLUMNS_AT_ONCE = 64

@@ -14,8 +14,8 @@ from interplay.base.checks import shown
 from interplay.data.study.subsets import ColumnSubset
 from interplay.data.study.table import Table, as_table
 from interplay.files.whole_file import is_special
+from interplay.readers.csv_table import TextFile, readable
 from interplay.readers.target_column import check_names_apart
-from interplay.readers.text_file import TextFile, readable
 
 #: Copies of the second strain's allele. C is "not A" and D "not B": dominant markers, which do not say how many.
 _COPIES = {"A": 0.0, "H": 1.0, "B": 2.0, "AA": 0.0, "AB": 1.0, "BB": 2.0}

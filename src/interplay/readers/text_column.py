@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.base.checks import shown
-from interplay.data.study.columns import EXACT_FLOAT_LIMIT
-from interplay.data.study.number_texts import (
+from interplay.data.study.columns import (
+    EXACT_FLOAT_LIMIT,
     NUMBER_FORMATS,
     LabelDoubt,
     NumberFormat,

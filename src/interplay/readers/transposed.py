@@ -15,9 +15,8 @@ import numpy as np
 
 from interplay.base.checks import check_choice, check_file, shown
 from interplay.data.study.table import Table, as_table
-from interplay.readers.csv_table import TextTable, likely_decimal_sign
+from interplay.readers.csv_table import TextFile, TextTable, likely_decimal_sign, readable
 from interplay.readers.target_column import check_names_apart, fields, is_gene_table
-from interplay.readers.text_file import TextFile, readable
 from interplay.readers.written_numbers import WrittenNumbers
 
 if TYPE_CHECKING:

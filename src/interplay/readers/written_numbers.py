@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.base.checks import shown, warn
-from interplay.data.study.columns import EXACT_FLOAT_LIMIT
-from interplay.data.study.number_texts import POINT, NumberFormat
+from interplay.data.study.columns import EXACT_FLOAT_LIMIT, POINT, NumberFormat
 from interplay.readers.text_column import TextColumn
 
 if TYPE_CHECKING:

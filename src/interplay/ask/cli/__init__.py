@@ -7,9 +7,8 @@
     info.py               commands on this machine: info, bench
     saved.py              commands on saved results: merge, combine, report
     site.py               commands for sites that keep their tables
-    options.py            options of `select`; data_options.py: of files, times, populations; outputs.py: of results,
-                          and TOML files of settings
-    help_groups.py        options as PLINK calls them → ours; the usual ones with --help
+    options.py            options of `select`, of files, times, populations; those with --help, PLINK's words for them
+    outputs.py            options of results, TOML files of settings → files that are written
     expected_work.py      the time and memory that --dry-run prints
     errors.py             exceptions → one line and an exit code; one problem of a file → all of its problems
     words.py              messages about arguments → messages about options

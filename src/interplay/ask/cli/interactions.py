@@ -7,23 +7,6 @@ from typing import Any
 
 import click
 
-from interplay.ask.cli.data_options import (
-    DATA_OPTIONS,
-    LOCO_OPTION,
-    PCS_OPTION,
-    TIME_OPTIONS,
-    TRAIT_OPTION,
-    check_times,
-    files_in_words,
-    input_files,
-    loco_offset,
-    names_of_components,
-    take_data_arguments,
-    take_traits,
-    to_record,
-    with_all_covariates,
-    with_components,
-)
 from interplay.ask.cli.errors import (
     EXIT_CODES,
     accepting,
@@ -31,8 +14,28 @@ from interplay.ask.cli.errors import (
     check_interaction_data,
     stopped_between_traits,
 )
-from interplay.ask.cli.help_groups import GroupedCommand
-from interplay.ask.cli.options import SELECT_OPTIONS, ShareOrNumber, option, select_arguments
+from interplay.ask.cli.options import (
+    DATA_OPTIONS,
+    LOCO_OPTION,
+    PCS_OPTION,
+    SELECT_OPTIONS,
+    TIME_OPTIONS,
+    TRAIT_OPTION,
+    GroupedCommand,
+    ShareOrNumber,
+    check_times,
+    files_in_words,
+    input_files,
+    loco_offset,
+    names_of_components,
+    option,
+    select_arguments,
+    take_data_arguments,
+    take_traits,
+    to_record,
+    with_all_covariates,
+    with_components,
+)
 from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.ask.coding import CODING_CHOICES
 from interplay.data.codes.coder import MISSING_CHOICES

@@ -7,23 +7,6 @@ from typing import Any
 
 import click
 
-from interplay.ask.cli.data_options import (
-    DATA_OPTIONS,
-    LOCO_OPTION,
-    PCS_OPTION,
-    TIME_OPTIONS,
-    TRAIT_OPTION,
-    check_times,
-    files_in_words,
-    input_files,
-    loco_offset,
-    names_of_components,
-    take_data_arguments,
-    take_traits,
-    to_record,
-    with_all_covariates,
-    with_components,
-)
 from interplay.ask.cli.errors import (
     EXIT_CODES,
     StoppedAfterSearchError,
@@ -32,8 +15,26 @@ from interplay.ask.cli.errors import (
     check_selection_data,
     stopped_between_traits,
 )
-from interplay.ask.cli.help_groups import GroupedCommand
-from interplay.ask.cli.options import SELECT_OPTIONS, select_arguments
+from interplay.ask.cli.options import (
+    DATA_OPTIONS,
+    LOCO_OPTION,
+    PCS_OPTION,
+    SELECT_OPTIONS,
+    TIME_OPTIONS,
+    TRAIT_OPTION,
+    GroupedCommand,
+    check_times,
+    files_in_words,
+    input_files,
+    loco_offset,
+    names_of_components,
+    select_arguments,
+    take_data_arguments,
+    take_traits,
+    to_record,
+    with_all_covariates,
+    with_components,
+)
 from interplay.ask.cli.outputs import BEST_OPTION, CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.readers.data_file import read_data
 

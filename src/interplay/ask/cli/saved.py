@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from interplay.ask.cli.data_options import DATA_OPTIONS, take_data_arguments
 from interplay.ask.cli.errors import EXIT_CODES, writing
-from interplay.ask.cli.options import option
+from interplay.ask.cli.options import DATA_OPTIONS, option, take_data_arguments
 from interplay.ask.cli.outputs import OUTPUT_OPTIONS, QUIET_OPTION, Outputs
 from interplay.readers.data_file import read_data
 

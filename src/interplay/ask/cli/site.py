@@ -6,9 +6,16 @@ from typing import Any
 
 import click
 
-from interplay.ask.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments
 from interplay.ask.cli.errors import EXIT_CODES, writing
-from interplay.ask.cli.options import SELECT_OPTIONS, numbers_of, option, select_arguments
+from interplay.ask.cli.options import (
+    DATA_OPTIONS,
+    SELECT_OPTIONS,
+    files_in_words,
+    numbers_of,
+    option,
+    select_arguments,
+    take_data_arguments,
+)
 from interplay.ask.cli.outputs import OUTPUT_OPTIONS, QUIET_OPTION, Outputs, check_files
 
 #: The choices of `interplay.sites.plan`, which would import all of the search for a help text.

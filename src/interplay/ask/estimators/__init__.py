@@ -2,12 +2,10 @@
 
 ::
 
-    selector.py               MDFSSelector: the variables that `select` finds
+    selector.py               MDFSSelector: the variables that `select` finds, and why others are left out
     interaction_features.py   InteractionFeatures: X and features of the tuples that `interactions` finds
     tuple_features.py         tuples of a result → their features in any samples: cells, values (out of fold), products
     fit_samples.py            X, outcome, strata … of fit() → a checked table, and arguments of select(), interactions()
-    kept.py                   Selection → variables that are kept, and the reasons for leaving out the others
-    callbacks.py              scikit-learn's callbacks, where the installed version has them
 """
 
 from interplay.ask.estimators.interaction_features import InteractionFeatures

@@ -18,8 +18,7 @@ from interplay.data.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS
 from interplay.data.codes.survey import column_blocks
 from interplay.data.study.anndata_table import is_anndata
 from interplay.data.study.columns import ColumnKind, decision_column
-from interplay.data.study.covariates import make_covariates
-from interplay.data.study.design import Groups, make_groups, make_offset, make_strata
+from interplay.data.study.design import Groups, make_covariates, make_groups, make_offset, make_strata
 from interplay.data.study.named_columns import refuse_decision_in_table, warn_of_another_order
 from interplay.data.study.outcomes.classes import DECISION_CHOICES, MIN_CLASS_SIZE, is_continuous
 from interplay.data.study.outcomes.numbers import SCALE_CHOICES, is_number

@@ -1,11 +1,12 @@
-"""MDFSSelector: select() as a scikit-learn transformer."""
+"""MDFSSelector: select() as a scikit-learn transformer, with scikit-learn's callbacks where it has them (from 1.9)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,7 +15,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from interplay.ask.estimators.callbacks import CallbackSupport, fit_tasks, with_callbacks
 from interplay.ask.estimators.fit_samples import (
     FIT_ARGUMENTS,
     SHARED_CONSTRAINTS,
@@ -26,23 +26,171 @@ from interplay.ask.estimators.fit_samples import (
     tags_of_input,
     with_own_types,
 )
-from interplay.ask.estimators.kept import KeptVariables, kept_variables
-from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
 from interplay.ask.selection.call import select, select_once
-from interplay.ask.selection.dimensions import Dimensions, resolve_dimensions
+from interplay.ask.selection.settings import SELECTION_ARGUMENTS, Dimensions, resolve_dimensions
 from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.base.checks import check_int
+from interplay.base.checks import check_int, shown
 from interplay.data.codes.coder import MISSING_CHOICES, Discrete
 from interplay.data.study.table import Table
 from interplay.infer.null_fit import FITS
 from interplay.infer.p_values import ADJUST_METHODS
+from interplay.infer.short_list import Associations
 from interplay.show.results.selection import Selection
 from interplay.show.results.selection_table import first_variables
 
 if TYPE_CHECKING:
     from interplay.base.progress import Progress
     from interplay.search.engines.base import Engine
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+try:
+    from sklearn import callback as _callback
+except ImportError:  # scikit-learn < 1.9
+    _callback = None
+
+
+class NoCallbacks:
+    """Replacement of scikit-learn's mixin in versions without callbacks."""
+
+
+CallbackSupport: Any = NoCallbacks if _callback is None else _callback.CallbackSupportMixin
+
+
+#: Callbacks see a search as this many consecutive tasks.
+N_TASKS = 100
+
+
+def with_callbacks(method: Method) -> Method:
+    """Make `fit` end its callbacks, also after an error."""
+    if _callback is None:
+        return method
+    decorated = _callback.with_callbacks(method)
+
+    @wraps(decorated)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        # Warnings name the line that called this package: its outermost frame must enclose scikit-learn's frame.
+        return decorated(*args, **kwargs)
+
+    return cast(Method, called)
+
+
+class FitTasks:
+    """Reports the progress of a fit to the callbacks of an estimator, as `N_TASKS` tasks of equal size.
+
+    Requests to stop are ignored: an unfinished search has no p-values.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any) -> None:
+        self._told = {"estimator": estimator, "X": X, "y": y}
+        self._all = estimator._init_callback_context(max_subtasks=N_TASKS)
+        self._all.call_on_fit_task_begin(**self._told)
+        self._task: Any = None
+        self._n_done = 0
+        self._begin_task()
+
+    def show(self, done: float) -> None:
+        """Report the share of the search that is done, 0 to 1."""
+        while self._n_done < min(int(done * N_TASKS), N_TASKS):
+            self._task.call_on_fit_task_end(**self._told)
+            self._n_done += 1
+            self._begin_task()
+
+    def end(self) -> None:
+        """Report the end of the fit."""
+        self.show(1.0)
+        self._all.call_on_fit_task_end(**self._told)
+
+    def _begin_task(self) -> None:
+        if self._n_done < N_TASKS:
+            self._task = self._all.subcontext(task_name="search").call_on_fit_task_begin(**self._told)
+
+
+def fit_tasks(estimator: Any, X: Any, y: Any) -> FitTasks | None:
+    """Return the tasks of a fit, or None if the estimator has no callbacks."""
+    return FitTasks(estimator, X, y) if getattr(estimator, "_skl_callbacks", None) else None
+
+
+#: An association of 1 may be computed as slightly less.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class KeptVariables:
+    """The variables that a selector keeps."""
+
+    support: BoolArray  #: (n_vars,)
+    #: For each redundant relevant variable: the kept variable with which it is redundant, and their association.
+    same_as: dict[int, tuple[int, float]]
+    #: Whether the variables are those of the short list.
+    of_short_list: bool = False
+    #: Whether they are so many of the order for models.
+    n_exactly: int | None = None
+
+    def left_out(self, result: Selection) -> dict[str, str]:
+        """Return the reason for which each variable is left out, by name."""
+        reasons = {}
+        for v in np.flatnonzero(~self.support).tolist():
+            if self.n_exactly is not None:
+                reason = f"after the first {self.n_exactly} of the order for models"
+            elif not result.is_relevant[v]:
+                reason = f"not relevant (adjusted p {result.p_adjusted[v]:.3g})"
+            elif v in self.same_as:
+                kept, association = self.same_as[v]
+                reason = f"redundant with {shown(result.names[kept])} (association {association:.3f})"
+            elif self.of_short_list and result.names[v] not in result.short_list:
+                reason = "relevant, but not in the short list: not significant given the others"
+            else:
+                reason = "relevant, but max_features others are more significant"
+            reasons[result.names[v]] = reason
+        return reasons
+
+
+def kept_variables(
+    result: Selection,
+    table: Table,
+    *,
+    min_features: int,
+    max_features: int | None,
+    redundancy: float | None,
+    short_list: bool = False,
+) -> KeptVariables:
+    """Keep the relevant variables, the most significant first, within these bounds.
+
+    Of variables whose association is at least `redundancy`, the most significant is kept. If fewer than `min_features`
+    remain, the most significant of the other variables are added: irrelevant variables before redundant ones. With
+    `short_list`, those of the short list are kept.
+    """
+    most = table.n_vars if max_features is None else max_features
+    chosen: list[int] = []
+    same_as: dict[int, tuple[int, float]] = {}
+    if short_list:
+        number_of = {name: v for v, name in enumerate(result.names)}
+        chosen = [number_of[name] for name in result.short_list[:most]]
+    elif redundancy is None:
+        chosen = result.ranked[:most].tolist()
+    else:
+        kept = Associations(table)
+        for v in result.ranked.tolist():
+            if len(chosen) == most:
+                break
+            other, association = kept.strongest(v)
+            if other >= 0 and association >= redundancy - _ROUNDING:
+                same_as[v] = other, association
+            else:
+                kept.keep(v)
+                chosen.append(v)
+    if len(chosen) < min_features:
+        others = [v for v in result.by_significance.tolist() if v not in set(chosen)]
+        others.sort(key=lambda v: v in same_as)  # stable: by significance within each part
+        for v in others[: min_features - len(chosen)]:
+            same_as.pop(v, None)
+            chosen.append(v)
+    support = np.zeros(table.n_vars, dtype=np.bool_)
+    support[chosen] = True
+    return KeptVariables(support, same_as, short_list)
 
 
 @described_by(SELECTION_ARGUMENTS | {"null_fit": SELECTION_ARGUMENTS["fit"], "engine": ARGUMENTS["engine"]})

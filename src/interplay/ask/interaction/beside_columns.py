@@ -14,14 +14,13 @@ import numpy as np
 
 from interplay.ask.interaction.products import Products
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.tuple_tests.beside_smooth import PValues, Splines
-from interplay.ask.tuple_tests.tuple_samples import tuple_samples
+from interplay.ask.tuple_tests.beside_smooth import PValues, Splines, tuple_samples
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.subsets import ColumnSubset
-from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
+from interplay.infer.interaction.beside_test import smooth_log_p, smooth_test
 from interplay.infer.interaction.tuple_tests import MAX_BESIDE, TupleTests
 from interplay.infer.linkage import linkage_rows
 from interplay.infer.neighbour_screen import log_p_alone, responses

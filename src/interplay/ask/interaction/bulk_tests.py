@@ -17,9 +17,8 @@ import numpy as np
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.relabelings import permuted_outcomes
 from interplay.ask.tuple_tests.target_tests import TargetTests, target_tests
-from interplay.base.arrays import IntArray, scaled_columns
+from interplay.base.arrays import IntArray, mid_ranks, scaled_columns
 from interplay.base.checks import warn
-from interplay.base.ranks import mid_ranks
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.study.clustered_samples import known_subjects
 

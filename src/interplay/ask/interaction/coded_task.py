@@ -15,11 +15,10 @@ import numpy as np
 from interplay.ask.interaction.beside_columns import beside_columns
 from interplay.ask.interaction.products import Products
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.tuple_tests.beside_smooth import PValues, beside_smooth
+from interplay.ask.tuple_tests.beside_smooth import PValues, beside_smooth, tuple_samples
 from interplay.ask.tuple_tests.in_model import in_model
 from interplay.ask.tuple_tests.product_screen import check_products
 from interplay.ask.tuple_tests.target_tests import TargetTests, kept_counts, target_tests
-from interplay.ask.tuple_tests.tuple_samples import tuple_samples
 from interplay.ask.variants import make_variants
 from interplay.base.arrays import BoolArray, FloatArray
 from interplay.base.progress import Progress, unfinished

@@ -15,9 +15,8 @@ from interplay.ask.interaction.listed_tests import TestsOfScreen, wanted_tuples
 from interplay.ask.interaction.products import Products
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.tuple_tests.in_model import screen_cap
-from interplay.ask.tuple_tests.prospects import MAX_LISTED
+from interplay.ask.tuple_tests.prospects import MAX_LISTED, best_discretizations
 from interplay.ask.tuple_tests.screen import ScreenedTuples, screen_tuples
-from interplay.ask.tuple_tests.tests import best_discretizations
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.base.progress import Progress, part, unfinished

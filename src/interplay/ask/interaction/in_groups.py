@@ -18,8 +18,8 @@ from interplay.ask.interaction.coded_task import CodedTask
 from interplay.ask.interaction.relabeled_screen import RankedTuples, RelabeledScreen
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.relabelings import about_relabelings, allowed_relabelings, permuted_outcomes
+from interplay.ask.tuple_tests.prospects import Asked
 from interplay.ask.tuple_tests.target_tests import TargetTests
-from interplay.ask.tuple_tests.tests import Asked
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.tails import chi2_of_log_tail

@@ -7,8 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from interplay.ask.tuple_tests.prospects import PValueCaps
-from interplay.ask.tuple_tests.tests import Asked
+from interplay.ask.tuple_tests.prospects import Asked, PValueCaps
 from interplay.base.arrays import IntArray
 from interplay.base.progress import Progress, part, show_progress, unfinished
 from interplay.infer.interaction.tuple_tests import METHODS, TupleTests, adjust_listed

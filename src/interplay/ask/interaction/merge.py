@@ -20,8 +20,7 @@ from interplay.ask.interaction.find import find_once
 from interplay.ask.interaction.listed_tests import wanted_tuples
 from interplay.ask.interaction.task import InteractionTask
 from interplay.ask.parts import check_list_of_parts, parts_of_one_search
-from interplay.ask.tuple_tests.prospects import PValueCaps
-from interplay.ask.tuple_tests.tests import best_discretizations
+from interplay.ask.tuple_tests.prospects import PValueCaps, best_discretizations
 from interplay.base.progress import Progress, part
 from interplay.data.codes.tuple_counts import MAX_KEPT
 from interplay.infer.interaction.tuple_tests import MAX_BESIDE, TupleTests, adjust_listed

@@ -13,14 +13,12 @@ from typing import Any, cast
 import numpy as np
 
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.tuple_tests.prospects import MAX_LISTED
+from interplay.ask.tuple_tests.beside_smooth import tuple_samples
+from interplay.ask.tuple_tests.prospects import MAX_LISTED, Asked
 from interplay.ask.tuple_tests.screen import check_listed
 from interplay.ask.tuple_tests.target_tests import TargetTests
-from interplay.ask.tuple_tests.tests import Asked
-from interplay.ask.tuple_tests.tuple_samples import tuple_samples
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, IntScores, as_integers
 from interplay.base.jobs import map_in_threads
-from interplay.base.ranks import IntScores, as_integers
 from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import variable_cuts
@@ -28,8 +26,7 @@ from interplay.data.codes.rank_scores import RankScores
 from interplay.data.study.design import Design
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.outcome import Outcome
-from interplay.infer.interaction.beside_test import NestedModels, TupleSamples
-from interplay.infer.interaction.model_test import ModelTest
+from interplay.infer.interaction.beside_test import ModelTest, NestedModels, TupleSamples
 from interplay.infer.interaction.product_test import (
     Freedom,
     Member,

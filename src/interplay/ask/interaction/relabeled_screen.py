@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.ask.interaction.family import TupleFamily
-from interplay.ask.tuple_tests.prospects import PValueCaps
+from interplay.ask.tuple_tests.prospects import SMALLEST_CAP, Bar, PValueCaps, best_of_each
 from interplay.ask.tuple_tests.screen import PSEUDOCOUNT, members_of
 from interplay.ask.tuple_tests.target_tests import TargetTests
-from interplay.ask.tuple_tests.tests import SMALLEST_CAP, Bar, best_of_each
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.progress import ShowDone, part
 from interplay.base.tuples import TupleTiles

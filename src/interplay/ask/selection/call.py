@@ -12,15 +12,12 @@ from typing import Any
 import numpy as np
 
 from interplay.ask.answer import How, Question, answer, answer_task
-from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
-from interplay.ask.selection.best_curve import make_best_curve
+from interplay.ask.selection.best_curve import check_halves, make_best_curve, search_halves
 from interplay.ask.selection.by_chromosome import select_by_chromosome
-from interplay.ask.selection.dimensions import Dimensions
-from interplay.ask.selection.holdout import with_holdout
 from interplay.ask.selection.runs import search_selection
+from interplay.ask.selection.settings import SELECTION_ARGUMENTS, Dimensions
 from interplay.ask.selection.significance import selection_from
-from interplay.ask.selection.stability import check_halves, search_halves
-from interplay.ask.selection.task import SelectionTask, check_selection
+from interplay.ask.selection.task import SelectionTask, check_selection, with_holdout
 from interplay.base.arguments import checked, described_by
 from interplay.base.progress import Progress, part
 from interplay.data.codes.coded import SharedCodes

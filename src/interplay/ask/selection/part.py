@@ -6,14 +6,12 @@ import os
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, get_type_hints
 
-from interplay.ask.selection.runs import SearchedRun
-from interplay.ask.selection.score_tests import ScoreTests
+from interplay.ask.selection.runs import ScoreTests, SearchedRun
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_path
 from interplay.base.tuples import MaxGains
-from interplay.data.study.covariates import Covariates
-from interplay.data.study.design import Strata
+from interplay.data.study.design import Covariates, Strata
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome
 from interplay.data.study.outcomes.ordered import OrderedClasses

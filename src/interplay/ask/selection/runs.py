@@ -1,8 +1,8 @@
-"""A selection's data and settings → the searches they ask for, by comparison of classes and size of tuples."""
+"""Data and settings of a selection → its searches, by comparison of classes and size of tuples, and tests of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -11,21 +11,24 @@ from typing import Annotated, Any
 import numpy as np
 
 from interplay.ask.relabelings import allowed_relabelings, search_permuted
-from interplay.ask.selection.score_tests import ScoreTests, run_score_tests
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.ask.selection.task import SelectionTask
-from interplay.ask.selection.variable_tests import variable_tests
+from interplay.ask.selection.variable_tests import VariableTests, variable_tests
 from interplay.base.arrays import FloatArray
+from interplay.base.jobs import map_in_threads, one_blas_thread
 from interplay.base.progress import Progress, check_progress, part
 from interplay.base.tuples import MaxGains
 from interplay.data.codes.coded import CodedComparison, CodedStudy, SharedCodes, coder_for
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.contrast import contrast_table
+from interplay.data.codes.rank_scores import RankScores
 from interplay.data.codes.survey import warn_of_empty
 from interplay.data.study.comparisons import Comparison
 from interplay.files.types import Check
 from interplay.infer.arms import WEIGHTS, weighted_tests
+from interplay.infer.given_test import choose_strong
 from interplay.infer.p_values import CHI2_PER_UNIT
+from interplay.infer.product_maxima import ProductMaxima, is_small_enough
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.engines.base import Engine, SearchInterrupted
 from interplay.search.engines.choice import AsEngine, EngineChoice, check_engine
@@ -34,6 +37,62 @@ from interplay.search.loop import Shard, TileLoop
 from interplay.search.plan import PreparedSearch, least_work, prepare_search
 from interplay.show.results.provenance import search_record
 from interplay.show.results.run import RunGains
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTests:
+    """What rank scores say about each variable."""
+
+    #: (n_vars,): natural logarithms of p-values, NaN where a test does not apply. A shift between classes, or the
+    #: correlation of a number outcome with ranks.
+    rank: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: A difference in spread, or the correlation with squares (a U shape).
+    spread: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: Differences between the eighths of a variable: any shape.
+    shape: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: Of a number outcome: the correlation of its distance from the middle with ranks.
+    noise: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: As `rank`, given other variables.
+    given: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    #: None where pairs were not asked for, are too many, or have no column that was cut.
+    product: ProductMaxima | None
+
+
+def run_score_tests(
+    scores: RankScores, tests: VariableTests, *, names: Collection[str], contrast: RankScores | None = None
+) -> ScoreTests:
+    """Test every variable by its scores, as far as the tests in `names` need it.
+
+    `contrast` are the scores of the contrast variables, for products.
+    """
+    coder = scores.coder
+    n_vars, n_samples = coder.table.n_vars, coder.table.n_samples
+    blocks = list(scores.blocks())
+    sources = [scores, *([contrast] if contrast is not None and tests.needs_contrast else [])]
+    n_contrast = sum(source.coder.table.n_vars for source in sources[1:])
+    wants_product = (
+        "product 2" in names and not coder.is_discrete.all() and is_small_enough(n_vars, n_contrast, n_samples)
+    )
+    nothing = np.full(n_vars, np.nan)
+    if not ({"rank", "given"} & set(names) or wants_product):
+        return ScoreTests(nothing, nothing, nothing, nothing, nothing, None)
+    alone = np.hstack(map_in_threads(partial(tests.alone, scores), blocks, coder.n_jobs))
+    rank = alone[0]
+    strong = choose_strong(rank, n_samples)
+    strong_scores = np.array([scores.read_normal(slice(v, v + 1))[0] for v in strong.tolist()])
+    strong_scores = strong_scores.reshape(len(strong), n_samples)
+    with one_blas_thread():
+        given_others = tests.given(strong_scores, scores.strata)
+        given = nothing
+        if "given" in names:
+            parts_given = map_in_threads(
+                lambda rows: given_others.log_p(scores.read_normal(rows)), blocks, coder.n_jobs
+            )
+            given = np.where(np.isnan(rank), np.nan, np.concatenate(parts_given))
+            given[strong[given_others.is_kept]] = given_others.log_p_of_kept()
+    spread, shape, noise = alone[1:]
+    product = tests.products(sources, given_others) if wants_product else None
+    return ScoreTests(rank, spread, shape, noise, given, product)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

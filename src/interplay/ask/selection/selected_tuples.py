@@ -14,9 +14,8 @@ import numpy as np
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.ask.tuple_tests.beside_smooth import beside_smooth
 from interplay.ask.tuple_tests.in_model import in_model
-from interplay.ask.tuple_tests.prospects import PValueCaps, listed_method
+from interplay.ask.tuple_tests.prospects import Asked, PValueCaps, best_discretizations, listed_method
 from interplay.ask.tuple_tests.target_tests import TargetTests
-from interplay.ask.tuple_tests.tests import Asked, best_discretizations
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.progress import Progress, Unfinished, part, unfinished
 from interplay.data.codes.coded import CodedComparison

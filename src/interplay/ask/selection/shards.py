@@ -11,11 +11,10 @@ from typing import Any, cast
 import numpy as np
 
 from interplay.ask.parts import check_list_of_parts, parts_of_one_search
-from interplay.ask.selection.arguments import SELECTION_ARGUMENTS
 from interplay.ask.selection.call import select, task_of
 from interplay.ask.selection.part import Part
 from interplay.ask.selection.runs import SearchedRun, SearchedSelection, search_selection
-from interplay.ask.selection.settings import SelectionSettings
+from interplay.ask.selection.settings import SELECTION_ARGUMENTS, SelectionSettings
 from interplay.ask.selection.significance import selection_from
 from interplay.ask.selection.task import SelectionTask
 from interplay.base.arguments import ARGUMENTS, described_by

@@ -1,4 +1,4 @@
-"""Arguments of `select` → SelectionTask: its data and settings, checked against each other."""
+"""Arguments of `select` → SelectionTask: data and settings, checked against each other; samples that are held out."""
 
 from __future__ import annotations
 
@@ -11,19 +11,50 @@ import numpy as np
 
 from interplay.ask.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
 from interplay.ask.relabelings import about_relabelings, allowed_relabelings
-from interplay.ask.selection.holdout import split_study
 from interplay.ask.selection.settings import SelectionSettings, check_selection_settings
 from interplay.base.arrays import IntArray
-from interplay.base.checks import check_int
+from interplay.base.checks import check_int, check_real, shown
 from interplay.data.codes.coded import CodedStudy
 from interplay.data.codes.survey import forced_kinds
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.design import is_by_chromosome
 from interplay.data.study.study import Study, make_study
-from interplay.data.study.subsets import ColumnSubset
+from interplay.data.study.subsets import ColumnSubset, split_samples
 from interplay.infer.arms import arms_of
 from interplay.infer.permutations.exchangeability import check_reach
 from interplay.search.plan import about_search
+from interplay.show.results.replication import replicate_in
+from interplay.show.results.selection import Selection
+from interplay.show.results.variable_replication import replicate_in_study
+
+
+def split_study(study: Study, holdout: Any, *, seed: int) -> tuple[IntArray, IntArray]:
+    """Return the samples to search in and those held out; whole groups stay together."""
+    if study.groups is None:
+        return split_samples(holdout, study.outcome, study.compared, study.strata, seed=seed)
+    n_samples, n_groups = study.n_samples, study.groups.n_groups
+    if isinstance(holdout, float | np.floating):
+        share = check_real("holdout", float(holdout), low=0.0, high=1.0, low_open=True, high_open=True)
+    else:
+        share = check_int("holdout", holdout, low=1, high=n_samples - 1) / n_samples
+    order = np.random.RandomState(seed % 2**32).permutation(n_groups)
+    n_held = round(share * n_groups)
+    if not 1 < n_held < n_groups - 1:
+        raise ValueError(f"holdout={shown(holdout)} leaves too few of {n_groups} groups on one side: use another share")
+    is_held = np.isin(study.groups.codes, order[:n_held])
+    searched, held_out = np.flatnonzero(~is_held), np.flatnonzero(is_held)
+    study.outcome.check_part(holdout, searched, "search in")
+    study.outcome.check_part(holdout, held_out, "test in")
+    return searched, held_out
+
+
+def with_holdout(found: Selection, held_out: Study) -> Selection:
+    """Test the relevant variables in the samples that were held out."""
+    tuples = None
+    if held_out.groups is None and found.has_tested_tuples and len(found.comparisons) == 1:
+        tuples = replicate_in(found.interactions().only_significant(), held_out)
+    return replace(found, replication=replicate_in_study(found, held_out, tuples=tuples))
+
 
 #: With dimensions="auto", larger tuples than pairs are left out where few of their cells would have samples: where the
 #: largest tuple has more cells than this, or a typical one more than this number per sample.

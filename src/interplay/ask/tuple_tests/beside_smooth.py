@@ -1,4 +1,4 @@
-"""Significant tuples of cut numbers → a second test of each, beside smooth effects of the numbers themselves.
+"""Significant tuples of cut numbers → levels of samples → a second test, beside smooth effects of the numbers.
 
 Effects that add up in two numbers do not add up in their levels where the numbers are skewed or correlated: how high a
 number is within a level then depends on the other number. Natural splines in the model take this effect up.
@@ -11,15 +11,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from interplay.ask.tuple_tests.tuple_samples import tuple_samples
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.base.progress import Progress, Unfinished, map_shown
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
+from interplay.data.codes.cuts import variable_cuts
 from interplay.data.models.linear import spline_columns
-from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
+from interplay.infer.interaction.beside_test import TupleSamples, smooth_log_p, smooth_test
 from interplay.infer.interaction.tuple_tests import TupleTests
+
+
+def tuple_samples(
+    coded: CodedComparison, members: IntArray, d: int, *, omit_missing: bool, coding: str = "levels"
+) -> TupleSamples:
+    """Return the samples of a tuple in a discretisation; with `omit_missing`, without missing values of a member."""
+    coder, comparison = coded.coder, coded.comparison
+    levels = coder.codes_of(d, members).codes.astype(np.int64)
+    has_gaps = coded.has_missing_level & omit_missing
+    gaps = [(levels[i] == coder.n_levels[v] - 1) & has_gaps[v] for i, v in enumerate(members.tolist())]
+    known = np.flatnonzero(~np.any(gaps, axis=0))
+    levels = levels[:, known]
+    dosages = None
+    if coding == "dosage" and comparison.outcome.are_ordered:
+        dosages = [variable_cuts(coder, v).dosages()[of] for v, of in zip(members.tolist(), levels, strict=True)]
+    strata = comparison.strata
+    return TupleSamples(known, levels, None if strata is None else strata.codes[known], dosages)
+
 
 #: Tests of the search, statistics and degrees of freedom of second tests → their p-values.
 PValues = Callable[[TupleTests, FloatArray, IntArray], FloatArray]

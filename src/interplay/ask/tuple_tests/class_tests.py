@@ -11,9 +11,8 @@ from typing import cast
 
 import numpy as np
 
-from interplay.ask.tuple_tests.prospects import Prospects, never_tested
+from interplay.ask.tuple_tests.prospects import Asked, Bar, Prospects, best_of_each, never_tested
 from interplay.ask.tuple_tests.screen import PSEUDOCOUNT, Survivors, members_of, most_cells, most_df
-from interplay.ask.tuple_tests.tests import Asked, Bar, best_of_each
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.base.planes import BitPlanes

@@ -11,11 +11,11 @@ import math
 
 import numpy as np
 
-from interplay.ask.tuple_tests.tuple_samples import tuple_samples
+from interplay.ask.tuple_tests.beside_smooth import tuple_samples
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
 from interplay.base.progress import Progress, Unfinished, map_shown, part
 from interplay.data.codes.coded import CodedComparison
-from interplay.infer.interaction.model_test import ModelTest, models_of_cells
+from interplay.infer.interaction.beside_test import ModelTest, models_of_cells
 from interplay.infer.interaction.null_model import null_design
 from interplay.infer.interaction.tested_in_model import effects_alone, tuple_in_model, with_model_tests
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests

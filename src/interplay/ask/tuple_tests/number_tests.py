@@ -22,8 +22,8 @@ from interplay.ask.tuple_tests.product_screen import (
     largest_squares,
     needs_product_screen,
 )
+from interplay.ask.tuple_tests.prospects import P_ROUNDING, Asked, Bar, best_of_each
 from interplay.ask.tuple_tests.screen import PSEUDOCOUNT, Survivors, members_of, most_cells, most_df
-from interplay.ask.tuple_tests.tests import ROUNDING, Asked, Bar, best_of_each
 from interplay.base.arrays import BoolArray, CodeArray, FloatArray, IntArray, places_of_each
 from interplay.base.jobs import map_in_threads
 from interplay.base.planes import BitPlanes
@@ -32,8 +32,7 @@ from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.cuts import variable_cuts
 from interplay.data.codes.tuple_counts import TupleCounts, number_counts
-from interplay.data.study.outcomes.search_scores import lost_share
-from interplay.data.study.outcomes.targets import ScoreTarget, Target
+from interplay.data.study.outcomes.targets import ScoreTarget, Target, lost_share
 from interplay.infer.interaction.tuple_tests import TupleTests
 from interplay.infer.number_interaction.cell_moments import CellMoments, ScoredNumbers, scored_numbers
 from interplay.infer.number_interaction.f_test import most_squares
@@ -118,7 +117,7 @@ class NumberTests:
     def tested(self, tuples: Sequence[IntArray], asked: Asked) -> TupleTests:
         tables = self.tables
         more = math.log(len(tables))
-        bar = math.log(asked.max_p) + ROUNDING - more if asked.max_p < 1 else 0.0
+        bar = math.log(asked.max_p) + P_ROUNDING - more if asked.max_p < 1 else 0.0
         rows = np.concatenate([np.column_stack([np.full(len(some), d), some]) for d, some in enumerate(tuples)])
         in_each = [
             one.log_p(some, at_most=bar, n_threads=asked.n_threads) for one, some in zip(tables, tuples, strict=True)
@@ -128,11 +127,11 @@ class NumberTests:
         best = np.arange(len(rows)) if asked.of_each else best_of_each(rows, log_p)
         rows, log_p = rows[best], log_p[best]
         order = np.argsort(log_p, kind="stable")
-        order = order[log_p[order] <= math.log(asked.max_p) + ROUNDING]
+        order = order[log_p[order] <= math.log(asked.max_p) + P_ROUNDING]
         if asked.n_wanted is not None and asked.n_wanted < len(
             order
         ):  # equal ones, as those of p = 1, are ordered by F
-            order = order[log_p[order] <= log_p[order[asked.n_wanted - 1]] + ROUNDING]
+            order = order[log_p[order] <= log_p[order[asked.n_wanted - 1]] + P_ROUNDING]
         if asked.tell is not None:
             asked.tell(len(best))
         parts = [TupleTests.none("numbers", tuples[0].shape[1])]

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from interplay.ask.tuple_tests.class_tests import ClassTests
 from interplay.ask.tuple_tests.number_tests import NumberTests
+from interplay.ask.tuple_tests.prospects import Asked, Bar
 from interplay.ask.tuple_tests.screen import Survivors
-from interplay.ask.tuple_tests.tests import Asked, Bar
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.planes import BitPlanes
 from interplay.data.codes.coded import CodedComparison

@@ -19,8 +19,7 @@ from interplay import _core
 from interplay.base.arrays import IntArray, WordArray, starts_of
 from interplay.base.jobs import map_in_threads
 from interplay.base.planes import WORDS_PER_BLOCK, BitPlanes, CodeBlocks
-from interplay.data.study.outcomes.search_scores import SearchScores
-from interplay.data.study.outcomes.targets import Target
+from interplay.data.study.outcomes.targets import SearchScores, Target
 from interplay.files.whole_file import whole_path
 
 #: Up to this many classes, bits are made of values directly; with more classes, sorting codes by class first is faster.

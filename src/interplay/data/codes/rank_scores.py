@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.base.ranks import IntScores, as_integers
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, IntScores, as_integers
 from interplay.data.codes.coder import Coder
 
 #: Scores that are in memory at once. A fixed number: where blocks end decides the last bits of sums.

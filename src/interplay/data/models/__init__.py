@@ -6,8 +6,7 @@
     classes.py     classes + columns  → ClassFit: logistic and multinomial models; likelihood ratios, also of probits
     per_unit.py    many variables, one at a time → slopes beside known columns, linear and logistic
     risk_sets.py   times              → RiskSets: sums over the samples at risk at each event, and over events
-    cox.py         times + columns    → CoxFit: proportional hazards; martingale residuals
-    cox_cells.py   times + cells      → CellFits: Cox's models of many tuples of levels at once
+    cox.py         times + columns    → CoxFit: proportional hazards, of many tables of cells at once; residuals
 
 `study` uses these models for outcomes that are adjusted before the search, `statistics` for tests of finds.
 """

@@ -10,13 +10,20 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_choice
 from interplay.data.study.clustered_samples import warn_of_clusters
 from interplay.data.study.comparisons import Comparison, make_comparisons
-from interplay.data.study.covariates import make_covariates
-from interplay.data.study.design import Design, Groups, Strata, in_order, make_groups, make_offset, make_strata
+from interplay.data.study.design import (
+    Design,
+    Groups,
+    Strata,
+    in_order,
+    make_covariates,
+    make_groups,
+    make_offset,
+    make_strata,
+)
 from interplay.data.study.fingerprint import data_fingerprint
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.named_columns import take_named
 from interplay.data.study.outcomes.classes import DECISION_CHOICES, decision_classes, one_class
-from interplay.data.study.outcomes.event_values import named_event
 from interplay.data.study.outcomes.numbers import (
     SCALE_CHOICES,
     decision_numbers,
@@ -27,7 +34,7 @@ from interplay.data.study.outcomes.numbers import (
 from interplay.data.study.outcomes.ordered import ordered_classes
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import ClassTarget, Target
-from interplay.data.study.outcomes.times import make_survival, split_survival, warn_of_censoring
+from interplay.data.study.outcomes.times import make_survival, named_event, split_survival, warn_of_censoring
 from interplay.data.study.subsets import RowSubset
 from interplay.data.study.table import Table
 from interplay.data.study.table_checks import ROWS_IN_ORDER, rows_are_in_order

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int, check_real
-from interplay.data.study.columns import Column
+from interplay.data.study.columns import Column, LabelDoubt
 from interplay.data.study.design import Strata
-from interplay.data.study.number_texts import LabelDoubt
 from interplay.data.study.outcomes.outcome import Outcome
 from interplay.data.study.outcomes.targets import Target
 from interplay.data.study.table import Table, Values, Which

@@ -33,7 +33,7 @@ from interplay.data.study.columns import (
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-    from interplay.data.study.number_texts import LabelDoubt
+    from interplay.data.study.columns import LabelDoubt
 
 Values = npt.NDArray[Any]
 Which = slice | IntArray

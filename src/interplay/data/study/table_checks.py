@@ -25,9 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, numbered
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, mid_ranks, numbered
 from interplay.base.checks import shown, warn
-from interplay.base.ranks import mid_ranks
 from interplay.data.study.columns import ColumnKind
 from interplay.data.study.table import Table
 

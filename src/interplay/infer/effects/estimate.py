@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray, in_unit
-from interplay.base.ranks import mid_ranks
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, in_unit, mid_ranks
 from interplay.data.models.cox import fit_cox
 from interplay.infer.given_test import centred_within
 

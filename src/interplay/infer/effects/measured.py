@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.base.ranks import mid_ranks, normal_scores
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, mid_ranks, normal_scores
 from interplay.infer.effects import direction as words
 from interplay.infer.effects import estimate as kinds
 from interplay.infer.effects.estimate import (

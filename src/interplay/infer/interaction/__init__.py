@@ -13,9 +13,7 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
     table_tests.py       tables of one shape → tests of their interactions; upper bounds of G², by which tuples are
                          ruled out
     tuple_tests.py       TupleTests: tests about every kind of outcome, one row per tuple, as results keep them
-    beside_test.py       levels + columns → the interaction beside other columns of a model
-    smooth_test.py       the same beside smooth effects of numbers that were cut
-    model_test.py        a tuple in a model of covariates, offset, times → likelihood ratio, effect
+    beside_test.py       levels + columns → the interaction beside covariates, an offset, smooth effects
     product_test.py      scores of the members of a tuple → their product beside smooth effects, not cut
     tested_in_model.py   the same of many tuples → tests that take the place of those without covariates
 

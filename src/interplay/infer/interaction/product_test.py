@@ -19,19 +19,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.ranks import mid_ranks
+from interplay.base.arrays import FloatArray, IntArray, mid_ranks
 from interplay.base.tails import log_chi2_tail, log_f_tail
 from interplay.data.models.linear import cell_columns, spline_columns
 from interplay.data.study.full_model import FullModel
 from interplay.infer.interaction.beside_test import (
+    ModelTest,
     NestedModels,
     TupleSamples,
     cells_of,
     covariate_products,
+    model_test,
     models_of,
 )
-from interplay.infer.interaction.model_test import ModelTest, model_test
 from interplay.infer.smooth_columns import smooth_columns
 
 #: Splines have as many columns as leave the model this number of samples (of the rarest class, events, or all of

@@ -11,8 +11,13 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import Target
-from interplay.infer.interaction.beside_test import TupleSamples, covariate_products, nested_models
-from interplay.infer.interaction.model_test import ModelTest, model_test
+from interplay.infer.interaction.beside_test import (
+    ModelTest,
+    TupleSamples,
+    covariate_products,
+    model_test,
+    nested_models,
+)
 from interplay.infer.interaction.product_test import SecondTest
 from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, TupleTests
 

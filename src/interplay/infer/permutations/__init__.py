@@ -2,7 +2,6 @@
 
 ::
 
-    blocks.py            one set of samples whose labels may change places, and all ways in which they may
     exchangeability.py   classes + groups + strata → `Exchangeability`: which relabelings are allowed, how many; a
                          refusal where these are too few
     permutation_null.py  statistics of the data and of relabelings → step-down maxT p-values; a `NullFit` that has them

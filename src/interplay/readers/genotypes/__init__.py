@@ -5,8 +5,7 @@
     genotype_file.py   a file of genotypes as every format gives it: variants, people, codes, hard calls, two bits a
                        genotype
     genotype_table.py  GenotypeFile → GenotypeTable: chosen people and variants
-    choice.py          region, sex chromosomes, multi-allelic sites, IDs    → the variants that are kept
-    filters.py         lists, missing genotypes, equilibrium, frequency → people and variants that are kept, counted
+    filters.py         lists, places, IDs, missing genotypes, equilibrium, frequency → people and variants that are kept
     people.py          .psam, .fam and .sample: text tables of the people of a file
     bed.py             PLINK bed, bim, fam          → GenotypeFile; positions of a .bim file
     pgen.py            PLINK 2 pgen, pvar, psam     → GenotypeFile

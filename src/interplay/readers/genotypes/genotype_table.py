@@ -13,8 +13,14 @@ from interplay.base.arguments import arguments_in
 from interplay.base.arrays import IntArray
 from interplay.data.study.columns import ColumnKind
 from interplay.data.study.table import MISSING_WHOLE, Table, Values, Which
-from interplay.readers.genotypes.choice import chosen_numbers, chosen_variants
-from interplay.readers.genotypes.filters import FILTERS, Filtering, check_limits, unless_all
+from interplay.readers.genotypes.filters import (
+    FILTERS,
+    Filtering,
+    check_limits,
+    chosen_numbers,
+    chosen_variants,
+    unless_all,
+)
 from interplay.readers.genotypes.genotype_file import Codes, GenotypeFile
 from interplay.readers.genotypes.people import is_unknown
 

@@ -17,7 +17,7 @@ from interplay.base.arguments import described_by
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_file
 from interplay.readers.genotypes import bcf, vcf_text
-from interplay.readers.genotypes.choice import Region, plain_name, regions_of
+from interplay.readers.genotypes.filters import Region, plain_name, regions_of
 from interplay.readers.genotypes.genotype_file import (
     DEFAULT_THRESHOLD,
     MISSING,

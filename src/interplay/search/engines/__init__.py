@@ -11,9 +11,8 @@ finds into the sink: all at once (`Engine.search`), or chunk by chunk (`Engine.s
     cpu.py              planes + tiles   → sink             threads and SIMD, in core/cpu
     cuda/               planes + tiles   → sink             NVIDIA GPUs; its own map is in cuda/__init__.py
     dask.py             tiles → tasks on the workers of a cluster → sink, also when workers are lost
-    dask_tasks.py       a chunk          → TaskResult       runs on a worker: a sink of its own, into an engine there
-    dask_cluster.py     the workers there are, and the data that all need; the client, asked so that no answer is
-                        waited for without end
+    dask_cluster.py     the workers there are, the data that all need, a task on a worker; the client, asked so that no
+                        answer is waited for without end
 
     tables.py           planes + tuples  → samples per cell, stratum and class
 

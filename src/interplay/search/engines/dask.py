@@ -20,8 +20,17 @@ from interplay.base.checks import needing
 from interplay.base.planes import BitPlanes
 from interplay.base.tuples import TupleRows, TupleTiles, summed
 from interplay.search.engines.base import USUAL_TILES, Engine, OnProgress, SearchInterrupted, SearchOptions, TileShape
-from interplay.search.engines.dask_cluster import LOST, POLL_SECONDS, Cluster, Connection, in_one_line
-from interplay.search.engines.dask_tasks import SharedData, TaskResult, search_chunk, tile_shape_here
+from interplay.search.engines.dask_cluster import (
+    LOST,
+    POLL_SECONDS,
+    Cluster,
+    Connection,
+    SharedData,
+    TaskResult,
+    in_one_line,
+    search_chunk,
+    tile_shape_here,
+)
 from interplay.search.engines.routing import ChunkSize, DoneChunk, add_counts, end_of_chunk, tile_costs
 from interplay.search.engines.sinks import Maxima, Rows, Screen, Sink
 

@@ -12,14 +12,13 @@ from interplay.base.arrays import IntArray
 from interplay.base.text import printable, tuples_in_words
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
 from interplay.data.study.outcomes.words import tests_in_words
-from interplay.infer.interaction.smooth_test import OTHER_SCALE_SHARE
+from interplay.infer.interaction.beside_test import OTHER_SCALE_SHARE
 from interplay.infer.tagging import EXPLAINED
 from interplay.show.plots.why import share_around
-from interplay.show.report.about import counted, target_of
+from interplay.show.report.about import ADJUSTMENTS, counted, target_of
 from interplay.show.report.content import named_curves
 from interplay.show.report.interaction_words import clumps_section, summary_sentences, tagging_methods, tagging_section
 from interplay.show.report.page import embedded_json, filled_page, joined_scripts
-from interplay.show.report.study_words import ADJUSTMENTS
 from interplay.show.results.interaction_table import cell_in_words
 from interplay.show.results.summary_words import model_in_words
 

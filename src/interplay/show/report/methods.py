@@ -12,17 +12,20 @@ from interplay.infer.effects.estimate import (
     ODDS_RATIO,
     RHO,
 )
-from interplay.infer.likelihood_fit import LIKELIHOOD_FITS
-from interplay.show.report import study_words
-from interplay.show.report.about import counted, date_of, file_of, short
-from interplay.show.report.study_words import (
+from interplay.infer.reference_fit import LIKELIHOOD_FITS
+from interplay.show.report import about
+from interplay.show.report.about import (
     ADJUSTMENTS,
     capitalised,
+    counted,
+    date_of,
+    file_of,
     filled,
     listed_strata,
     looked_at,
     number_of_tuples,
     outcome_in_words,
+    short,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +72,7 @@ def methods_paragraph(selection: Selection) -> str:
             *_arms_method(selection),
             *_comparisons_method(selection),
             _adjustment_method(selection),
-            *study_words.model_methods(selection),
+            *about.model_methods(selection),
             *_effect_method(selection),
             *_short_list_method(selection),
             f"The random seed was {s.random_state}{_when(selection)}.",
@@ -126,7 +129,7 @@ def _strata_method(selection: Selection) -> list[str]:
 
 
 def _group_method(selection: Selection) -> list[str]:
-    said = study_words.null_method(selection)
+    said = about.null_method(selection)
     return [said] if said and not selection.runs[0].null_fit.is_permuted else []
 
 
@@ -139,7 +142,7 @@ def _missing_method(selection: Selection) -> list[str]:
 
 def _null_method(selection: Selection) -> str:
     if selection.runs[0].null_fit.is_permuted:
-        return study_words.null_method(selection)
+        return about.null_method(selection)
     runs = [run for run in selection.runs if not (selection.tests and run.null_fit.is_exact)] or selection.runs
     fits = {run.null_fit.fit: run.null_fit for run in runs}
     fitted = [fit for name, fit in fits.items() if name != "union"]
@@ -200,7 +203,7 @@ def _fit_method(selection: Selection, fit: NullFit) -> str:
 
 
 def _adjustment_method(selection: Selection) -> str:
-    if said := study_words.adjustment_method(selection):
+    if said := about.adjustment_method(selection):
         return said
     s = selection.asked
     if s.p_adjust == "none":

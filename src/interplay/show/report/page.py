@@ -13,10 +13,9 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from interplay.files.whole_file import whole_file
-from interplay.show.report.about import facts, repeat, shown_value
+from interplay.show.report.about import facts, references, repeat, shown_value
 from interplay.show.report.content import report_content
 from interplay.show.report.methods import REFERENCES, methods_paragraph
-from interplay.show.report.study_words import references
 from interplay.show.report.words import first_sentences, headline, summary_sentences
 from interplay.show.results.summary_words import FIRST_WORDS
 

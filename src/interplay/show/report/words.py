@@ -11,16 +11,18 @@ import numpy as np
 
 from interplay.infer.null_fit import note_on_sparse_tuples
 from interplay.infer.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED, Verdict
-from interplay.show.report import study_words
-from interplay.show.report.about import counted, p_text, short
-from interplay.show.report.study_words import (
+from interplay.show.report import about
+from interplay.show.report.about import (
     ADJUSTMENTS,
     capitalised,
+    counted,
     filled,
     listed_strata,
     looked_at,
     number_of_tuples,
     outcome_in_words,
+    p_text,
+    short,
     sizes_of_strata,
 )
 from interplay.show.results.selection_summary import best_lines, short_list_lines, stability_sentence
@@ -64,7 +66,7 @@ def first_sentences(selection: Selection) -> list[str]:
         said.append(alone or no_proof)
     if within := sizes_of_strata(selection):
         said.append(f"Samples are compared with those alike in {within} alone.")
-    said += study_words.model_sentences(selection)[:1]
+    said += about.model_sentences(selection)[:1]
     said += [f"{stability_sentence(selection)}."] if selection.stability is not None else []
     return [sentence for sentence in (*said, _cautions(selection), _chance(selection)) if sentence]
 
@@ -117,7 +119,7 @@ def summary_sentences(selection: Selection) -> list[str]:
     else:
         found.append(_nothing_found(selection))
     found += best_lines(selection)
-    found += study_words.model_sentences(selection)
+    found += about.model_sentences(selection)
     found += [f"{stability_sentence(selection)}."] if selection.stability is not None else []
     return [sentence for sentence in (*found, _cautions(selection), _null(selection), _errors(selection)) if sentence]
 
@@ -226,7 +228,7 @@ def _too_few_samples(selection: Selection) -> str:
 
 
 def _null(selection: Selection) -> str:
-    if said := study_words.null_sentence(selection):
+    if said := about.null_sentence(selection):
         return said
     # Of several tests of a variable each has null fits of its own.
     fits = [run.null_fit for run in selection.runs]
@@ -252,7 +254,7 @@ def _null(selection: Selection) -> str:
 
 
 def _errors(selection: Selection) -> str:
-    if said := study_words.errors_sentence(selection):
+    if said := about.errors_sentence(selection):
         return said
     method, level = selection.asked.p_adjust, selection.asked.level
     if method == "none":

@@ -24,10 +24,9 @@ from interplay.data.study.outcomes.ordered import OrderedClasses, scored_again
 from interplay.data.study.outcomes.targets import ClassTarget
 from interplay.data.study.outcomes.times import Survival, split_survival
 from interplay.data.study.study import Study, make_study
+from interplay.infer.interaction.beside_test import ModelTest, smooth_log_p, smooth_test
 from interplay.infer.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals, cell_log_odds
-from interplay.infer.interaction.model_test import ModelTest
 from interplay.infer.interaction.proportional_fit import fit_null_model
-from interplay.infer.interaction.smooth_test import smooth_log_p, smooth_test
 from interplay.infer.interaction.table_tests import tested_tables
 from interplay.infer.interaction.tested_in_model import (
     effects_alone,

@@ -19,9 +19,10 @@ from interplay.data.study.columns import (
     ColumnKind,
     check_length,
     decision_column,
+    stands_for_missing,
+    tidy,
 )
 from interplay.data.study.design import Design, Strata
-from interplay.data.study.number_texts import stands_for_missing, tidy
 from interplay.data.study.outcomes.outcome import (
     Coefficients,
     Fits,
