@@ -51,19 +51,18 @@ class Question(Generic[T, R]):
     in_new_samples: Callable[[R, Study], R]
 
 
-def answer(question: Question[T, R], arguments: dict[str, Any]) -> R:
-    """Return the result of a call; of several outcomes it is `Traits`, typed as what one outcome gives."""
-    if (several := several_traits(arguments)) is not None:
-        traits: R = several.searched(question.check, partial(answer_task, question), arguments)
-        return traits
-    kept = as_checkpoint(arguments["checkpoint"])
-    if arguments["random_state"] is None and kept is not None:
-        arguments["random_state"] = kept.seed
-    return answer_task(question, question.check(**arguments), arguments | {"checkpoint": kept})
+def answer(question: Question[T, R], arguments: How, task: T | None = None, shared: SharedCodes | None = None) -> R:
+    """Return the result of a call; of several outcomes it is `Traits`, typed as what one outcome gives.
 
-
-def answer_task(question: Question[T, R], task: T, arguments: How, shared: SharedCodes | None = None) -> R:
-    """Return the result of a task; `arguments` say how, and codes may be shared with searches for other outcomes."""
+    Of a `task`, whose arguments are checked, `arguments` say how; codes may be shared with searches for other outcomes.
+    """
+    if task is None:
+        if (several := several_traits(arguments)) is not None:
+            traits: R = several.searched(question.check, partial(answer, question), arguments)
+            return traits
+        kept = as_checkpoint(arguments["checkpoint"])
+        seed = {"random_state": kept.seed} if arguments["random_state"] is None and kept is not None else {}
+        task, arguments = question.check(**{**arguments, **seed}), {**arguments, "checkpoint": kept}
     how = {name: arguments[name] for name in ("engine", "n_jobs", "progress", "checkpoint")}
     check_progress(how["progress"])
     if task.offsets is not None:

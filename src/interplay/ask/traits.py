@@ -61,13 +61,13 @@ class SeveralTraits:
     def searched(
         self,
         check: Callable[..., Task],
-        search: Callable[[Task, dict[str, Any], SharedCodes], Any],
+        search: Callable[[dict[str, Any], Task, SharedCodes], Any],
         arguments: Mapping[str, Any],
     ) -> Any:
         """Check all traits, then search one after the other.
 
         - `check`: arguments of the call → task.
-        - `search`: task, arguments and codes → result.
+        - `search`: arguments, task and codes → result.
         - `arguments`: of the call.
         """
         check_progress(arguments["progress"])
@@ -96,7 +96,7 @@ class SeveralTraits:
             }
             try:
                 with _told_once(told), _naming(trait.name):
-                    found[number] = search(task, here, shared)
+                    found[number] = search(here, task, shared)
             except KeyboardInterrupt as interrupt:
                 done, kept_in, not_kept = 0.0, None, None
                 if isinstance(interrupt, SearchInterrupted):

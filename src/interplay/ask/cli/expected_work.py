@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.answer import answer_task
+from interplay.ask.answer import answer
 from interplay.ask.interaction.call import INTERACTION
 from interplay.ask.interaction.call import task_of as interaction_task
 from interplay.ask.interaction.find import SHARE_OF_SCREEN
@@ -138,7 +138,7 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
         n_searches *= 1 + allowed_relabelings(task.comparisons[0]).n_used(task.settings.n_permutations)
 
     def call(kept: IntArray | None, told: Callable[[float], None]) -> None:
-        answer_task(SELECTION, whole if kept is None else whole.of_variables(kept), how | {"progress": told})
+        answer(SELECTION, how | {"progress": told}, whole if kept is None else whole.of_variables(kept))
 
     # Of several dimensions, the largest tuples are sampled: they are most of the work.
     work = _sampled_work(
@@ -223,7 +223,7 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
         return work
 
     def call(kept: IntArray | None, told: Callable[[float], None]) -> None:
-        answer_task(INTERACTION, whole if kept is None else whole.of_variables(kept), how | {"progress": told})
+        answer(INTERACTION, how | {"progress": told}, whole if kept is None else whole.of_variables(kept))
 
     # The p-value up to which tuples are listed stays that of the whole: as many in proportion to all tuples are tested.
     seconds = whole_seconds(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.ask.answer import How, Question, answer, answer_task
+from interplay.ask.answer import How, Question, answer
 from interplay.ask.selection.best_curve import check_halves, make_best_curve, search_halves
 from interplay.ask.selection.by_chromosome import select_by_chromosome
 from interplay.ask.selection.runs import search_selection
@@ -169,7 +169,7 @@ def select_once(
     how = {"engine": engine, "n_jobs": n_jobs, "progress": progress, "checkpoint": None}
 
     def made() -> Selection:
-        result = answer_task(SELECTION, task, how)
+        result = answer(SELECTION, how, task)
         return replace(result, curve=result.best_curve if with_curve else None).without_samples()
 
     if random_state is not None and not isinstance(random_state, int | np.integer):  # a generator moves on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def fit_classes(codes: IntArray, columns: FloatArray, n_classes: int, offset: Fl
     # Columns of any unit: the largest value of each is 1.
     scale = np.abs(columns[:, places]).max(axis=0, initial=0.0)
     scaled = columns[:, places] / scale
-    likelihood = _logits(codes, scaled, n_classes, known)
+    likelihood = _logits(codes, scaled, known, n_classes)
     value, b = largest_likelihood(likelihood, np.zeros((n_classes - 1, len(places))))
     information = likelihood(b)[1]()[1]
     units = np.tile(scale, n_classes - 1)
@@ -60,12 +61,11 @@ def class_likelihood_ratio(
     codes: IntArray,
     columns: FloatArray,
     n_smaller: int,
-    n_classes: int,
     *,
     probit: bool = False,
     offset: FloatArray | None = None,
-) -> float:
-    """Return twice the difference of log-likelihoods: with all columns, and with the first of them.
+) -> tuple[float, int]:
+    """Return twice the difference of log-likelihoods, with all columns and with the first of them; and its df.
 
     Log odds of the classes are linear in the columns; with `probit`, the probits of two classes. An `offset`,
     (n_samples,), is a known part of the log odds or probits of two classes.
@@ -80,19 +80,16 @@ def class_likelihood_ratio(
 
     >>> codes, cells = np.array([0, 0, 0, 1, 0, 1, 1, 1]), np.repeat([0.0, 1.0], 4)
     >>> columns = np.column_stack([np.ones(8), cells])
-    >>> round(class_likelihood_ratio(codes, columns, 1, 2), 4)
-    2.093
-    >>> round(class_likelihood_ratio(codes, columns, 1, 2, probit=True), 4)
-    2.093
+    >>> [round(class_likelihood_ratio(codes, columns, 1, probit=probit)[0], 4) for probit in (False, True)]
+    [2.093, 2.093]
     """
-
-    def likelihood(some: FloatArray) -> Likelihood:
-        return _of_probits(codes, some, offset) if probit else _logits(codes, some, n_classes, _of_each(offset))
-
-    smaller, b = largest_likelihood(likelihood(columns[:, :n_smaller]), np.zeros((n_classes - 1, n_smaller)))
-    more = np.zeros((n_classes - 1, columns.shape[1] - n_smaller))
-    larger, _ = largest_likelihood(likelihood(columns), np.hstack([b, more]))
-    return max(2.0 * (larger - smaller), 0.0)
+    n_each, n_more = int(codes.max(initial=0)), columns.shape[1] - n_smaller
+    if n_each * n_more <= 0:
+        return 0.0, 0
+    model = partial(_probits, codes, known=offset) if probit else partial(_logits, codes, known=_of_each(offset))
+    smaller, b = largest_likelihood(model(columns=columns[:, :n_smaller]), np.zeros((n_each, n_smaller)))
+    larger, _ = largest_likelihood(model(columns=columns), np.hstack([b, np.zeros((n_each, n_more))]))
+    return max(2.0 * (larger - smaller), 0.0), n_each * n_more
 
 
 def class_likelihood(
@@ -108,25 +105,22 @@ def class_likelihood(
     >>> round(value, 4), b.round(4).tolist()
     (-2.2493, [[1.0986]])
     """
-    return largest_likelihood(_logits(codes, columns, n_classes, _of_each(offset)), start)
+    return largest_likelihood(_logits(codes, columns, _of_each(offset), n_classes), start)
 
 
 def _of_each(offset: FloatArray | None) -> FloatArray | None:
     return None if offset is None else offset[:, np.newaxis]
 
 
-def _logits(codes: IntArray, columns: FloatArray, n_classes: int, known: FloatArray | None = None) -> Likelihood:
+def _logits(codes: IntArray, columns: FloatArray, known: FloatArray | None, n_classes: int | None = None) -> Likelihood:
     """Return the likelihood of the logistic or multinomial model; `known` are parts of its log odds."""
+    n_classes = int(codes.max(initial=0)) + 1 if n_classes is None else n_classes
     if n_classes > 2:
         return _of_several_classes(codes, columns, n_classes, known)
-    return _of_two_classes(codes, columns, None if known is None else known[:, 0])
-
-
-def _of_two_classes(codes: IntArray, columns: FloatArray, known: FloatArray | None) -> Likelihood:
     from scipy.special import expit
 
     def likelihood(b: FloatArray) -> tuple[float, Slopes]:
-        log_odds = columns @ b[0] if known is None else columns @ b[0] + known
+        log_odds = columns @ b[0] if known is None else columns @ b[0] + known[:, 0]
 
         def slopes() -> tuple[FloatArray, FloatArray]:
             p = expit(log_odds)
@@ -137,7 +131,7 @@ def _of_two_classes(codes: IntArray, columns: FloatArray, known: FloatArray | No
     return likelihood
 
 
-def _of_probits(codes: IntArray, columns: FloatArray, known: FloatArray | None = None) -> Likelihood:
+def _probits(codes: IntArray, columns: FloatArray, known: FloatArray | None) -> Likelihood:
     from scipy.special import log_ndtr
 
     sign = np.where(codes == 1, 1.0, -1.0)

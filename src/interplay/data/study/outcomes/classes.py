@@ -135,7 +135,7 @@ class DecisionClasses(ClassTarget, Outcome):
         return logistic_per_unit(variables, self.codes == 1, design.columns(), design.offset)
 
     def nested_ratio(self, columns: FloatArray, n_smaller: int, rows: IntArray) -> tuple[float, int]:
-        return _class_ratio(self.codes[rows], columns, n_smaller)
+        return class_likelihood_ratio(self.codes[rows], columns, n_smaller)
 
     def ratio_on_other_scale(
         self, columns: FloatArray, n_smaller: int, rows: IntArray, offset: FloatArray | None
@@ -145,17 +145,7 @@ class DecisionClasses(ClassTarget, Outcome):
             return None
         # A logit is about 1.7 times as large as the probit of the same probability.
         known = None if offset is None else offset[rows] / 1.7
-        return _class_ratio(self.codes[rows], columns, n_smaller, probit=True, offset=known)
-
-
-def _class_ratio(
-    codes: IntArray, columns: FloatArray, n_smaller: int, *, probit: bool = False, offset: FloatArray | None = None
-) -> tuple[float, int]:
-    n_classes = int(codes.max(initial=0)) + 1
-    df = (columns.shape[1] - n_smaller) * (n_classes - 1)
-    if df <= 0:
-        return 0.0, 0
-    return class_likelihood_ratio(codes, columns, n_smaller, n_classes, probit=probit, offset=offset), df
+        return class_likelihood_ratio(self.codes[rows], columns, n_smaller, probit=True, offset=known)
 
 
 class _ClassFits(Fits):
