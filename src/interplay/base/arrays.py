@@ -129,17 +129,18 @@ def mid_ranks(values: npt.NDArray[np.generic]) -> FloatArray:
     """
     if not values.size:
         return np.empty(values.shape)
-    rows = values.reshape(-1, values.shape[-1])
-    order = np.argsort(rows, axis=1)
-    in_order = np.take_along_axis(rows, order, axis=1)
+    n = values.shape[-1]
+    rows = values.reshape(-1, n)
+    order = rows.argsort(axis=1)
+    order += np.arange(0, rows.size, n)[:, np.newaxis]
+    in_order = rows.reshape(-1)[order]
     is_first = np.ones(rows.shape, dtype=bool)
     np.not_equal(in_order[:, 1:], in_order[:, :-1], out=is_first[:, 1:])
-    starts = np.flatnonzero(is_first)
-    sizes = np.diff(starts, append=rows.size)
-    ranks = np.empty(rows.shape)
-    of_groups = starts % rows.shape[1] + (sizes + 1) / 2
-    np.put_along_axis(ranks, order, np.repeat(of_groups, sizes).reshape(rows.shape), axis=1)
-    return ranks.reshape(values.shape)
+    starts = is_first.reshape(-1).nonzero()[0]
+    sizes = np.append(starts[1:], rows.size) - starts
+    ranks = np.empty(values.shape)
+    ranks.reshape(-1)[order.reshape(-1)] = np.repeat(starts % n + (sizes + 1) / 2, sizes)
+    return ranks
 
 
 def normal_scores(values: FloatArray) -> FloatArray:

@@ -46,6 +46,7 @@ def beside_columns(
     rows: IntArray,
     p_values: PValues,
     *,
+    splines: Splines,
     products: Products | None = None,
     n_threads: int = 1,
 ) -> TupleTests:
@@ -59,7 +60,6 @@ def beside_columns(
     level, discretizations = task.caps.level, task.settings.discretizations
     again = tested.chosen(rows)
     finder = _Columns(task, coded, np.unique(again.tuples), len(rows))
-    splines = Splines(coded.coder)
     splines.make(np.unique(again.tuples), n_threads)
     is_cut = ~coded.coder.is_discrete
     outcome, study = coded.comparison.outcome, task.study
@@ -142,6 +142,9 @@ class _Columns:
         def strength(some: IntArray) -> FloatArray:
             return -log_p_alone(response, self.pool.effects(some))
 
+        # All of few columns are tried, however strong.
+        few = self._table.n_vars <= self._n_most
+        n_most, of_strength = self._n_most, None if few else strength
         return find_neighbours(
-            self.pool, of_tuples, places, rows, first, None, window=None, n_most=self._n_most, strength_of=strength
+            self.pool, of_tuples, places, rows, first, None, window=None, n_most=n_most, strength_of=of_strength
         )

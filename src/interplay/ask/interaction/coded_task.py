@@ -15,7 +15,7 @@ import numpy as np
 from interplay.ask.interaction.beside_columns import beside_columns
 from interplay.ask.interaction.products import Products
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.tuple_tests.beside_smooth import PValues, beside_smooth, tuple_samples
+from interplay.ask.tuple_tests.beside_smooth import PValues, Splines, beside_smooth, tuple_samples
 from interplay.ask.tuple_tests.in_model import in_model
 from interplay.ask.tuple_tests.product_screen import check_products
 from interplay.ask.tuple_tests.target_tests import TargetTests, kept_counts, target_tests
@@ -97,6 +97,7 @@ class CodedTask:
         Products have been tested beside flexible effects of their members.
         """
         task, level = self.task, self.task.caps.level
+        splines = Splines(self.shown.coder)
 
         def judged(tested: TupleTests) -> TupleTests:
             return tested.smooth_judged(adjust, level)
@@ -111,13 +112,14 @@ class CodedTask:
                     level=level,
                     omit_missing=task.omits_missing,
                     coding=task.level_coding,
+                    splines=splines,
                     n_threads=self.n_threads,
                     progress=progress,
                 )
             )
         rows = np.flatnonzero(may_be(again))
         again = beside_columns(
-            task, self.shown, again, rows, p_values, products=self.products, n_threads=self.n_threads
+            task, self.shown, again, rows, p_values, splines=splines, products=self.products, n_threads=self.n_threads
         )
         return again.beside_judged(adjust, level)
 

@@ -12,7 +12,7 @@ from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
 from interplay.data.codes.rank_scores import mid_rank_scores, normal_scores
 from interplay.data.study.study import Study
-from interplay.data.study.table import Values
+from interplay.data.study.table import Table, Values
 from interplay.infer.arms import ALONE, GIVEN, found_in_words
 from interplay.infer.best_order import BestOrder, choose_order, relevance
 from interplay.infer.given_test import centred_within
@@ -46,23 +46,28 @@ def with_order(found: Selection, study: Study) -> Selection:
     if len(rows) > _MAX_SAMPLES:  # the same ones in each run
         rows = np.sort(np.random.RandomState(0).permutation(len(rows))[:_MAX_SAMPLES])
     read = _read_variables(found, max(_MAX_SCORES // len(rows), _MAX_ORDERED))
-    samples = Samples(study, rows)
-    order = partial(_make_best_order, found, samples, read, len(rows) / study.n_samples)
     if len(read) * len(rows) > _MAX_COPIED:
-        return replace(found, ordered=order())
-    samples.copy(read)
-    return replace(found, order=cache(order))
+        return replace(found, ordered=_make_best_order(found, study, rows, read))
+    values = np.array(_values(study.table, rows, read))  # the table may change until then
+    return replace(found, order=cache(partial(_make_best_order, found, study, rows, read, values)))
 
 
-def _make_best_order(found: Selection, samples: Samples, read: IntArray, share: float) -> BestOrder:
-    """Order the variables `read` by what each adds to those before it, in a share of all samples."""
+def _values(table: Table, rows: IntArray, variables: IntArray) -> Values:
+    return np.asarray(table.columns(variables))[:, rows]
+
+
+def _make_best_order(
+    found: Selection, study: Study, rows: IntArray, read: IntArray, copied: Values | None = None
+) -> BestOrder:
+    """Order the variables `read`, of which there may be a copy, by what each adds to those before it."""
     tuples = _tuples(found)
     place = {v: row for row, v in enumerate(read.tolist())}
     with one_blas_thread():
+        samples = Samples(study, rows, None if copied is None else lambda some: copied[np.searchsorted(read, some)])
         scores, levels = samples.scores_of(read)
         alone = relevance(scores, samples.targets, samples.n_free, levels)
         # Of a part of the samples, p-values are as much larger.
-        evidence = -np.where(found.is_relevant[read], found.log_p[read], 0.0) * share
+        evidence = -np.where(found.is_relevant[read], found.log_p[read], 0.0) * (len(rows) / study.n_samples)
         bar = np.log(len(found.names) / found.asked.level)
         in_tuple_only = {place[v]: members for v, members in tuples.items() if alone.alone[place[v]] < bar}
         order = choose_order(
@@ -96,22 +101,17 @@ def _read_variables(found: Selection, most: int) -> IntArray:
 
 
 class Samples:
-    """Targets and scores in some samples, within strata and beyond covariates."""
+    """Targets and scores in some samples, within strata and beyond covariates; values are read from the table or so."""
 
-    def __init__(self, study: Study, rows: IntArray) -> None:
-        n, table = len(rows), study.table
-        self._n_samples, self._is_label = table.n_samples, table.is_label
-        self._read: Callable[[IntArray], Values] = lambda variables: np.asarray(table.columns(variables))[:, rows]
+    def __init__(self, study: Study, rows: IntArray, reading: Callable[[IntArray], Values] | None = None) -> None:
+        n = len(rows)
+        self._n_samples, self._is_label = study.n_samples, study.table.is_label
+        self._read = reading or partial(_values, study.table, rows)
         self._strata = np.zeros(n, dtype=np.int64) if study.strata is None else study.strata.codes[rows]
         known = np.empty((0, n)) if study.model is None else study.model.design.known.T[:, rows]
         self._known = orthonormal(centred_within(known, self._strata))
         self.n_free = n - int(self._strata.max(initial=0)) - 1 - len(self._known)
         self.targets = self._beyond_design(study.outcome.alone()[:, rows])
-
-    def copy(self, variables: IntArray) -> None:
-        """Read from a copy of some variables, ascending, from now on: the table may change, and is not held."""
-        values = np.array(self._read(variables))
-        self._read = lambda some: values[np.searchsorted(variables, some)]
 
     def _beyond_design(self, columns: FloatArray) -> FloatArray:
         return beyond(centred_within(columns, self._strata), self._known)

@@ -55,18 +55,20 @@ def beside_smooth(
     level: float,
     omit_missing: bool = False,
     coding: str = "levels",
+    splines: Splines | None = None,
     n_threads: int = 1,
     progress: Progress = False,
 ) -> TupleTests:
     """Fill in the p-values beside smooth effects of some rows; members are numbered as in `coded`.
 
+    `splines`: of the variables that are coded so, if there are any already.
     On Ctrl-C, `Unfinished` has the tuples without the rows that were not tested yet.
     """
     is_cut = ~coded.coder.is_discrete
     rows = rows[is_cut[tested.tuples[rows]].any(axis=1)]
     if not len(rows):
         return tested
-    splines = Splines(coded.coder)
+    splines = splines or Splines(coded.coder)
     outcome = coded.comparison.outcome
     again = tested.chosen(rows)
     splines.make(np.unique(again.tuples), n_threads)
@@ -107,7 +109,9 @@ class Splines:
         """Make the splines of the first of these variables, as many as are kept."""
         some = [v for v in variables.tolist() if not self._coder.is_discrete[v]]
         some = some[: _MAX_KEPT_BYTES // max(32 * self._coder.table.n_samples, 1)]
-        self._kept = dict(zip(some, map_in_threads(self._made, some, n_threads), strict=True))
+        kept = {v: self._kept[v] for v in some if v in self._kept}
+        new = [v for v in some if v not in kept]
+        self._kept = kept | dict(zip(new, map_in_threads(self._made, new, n_threads), strict=True))
 
     def of(self, variable: int) -> FloatArray:
         """Return the columns of a variable, (n_samples, n_columns)."""

@@ -104,7 +104,7 @@ def _subjects(table: Table, taken: list[Any]) -> Iterator[tuple[str, IntArray, b
                 codes = numbered(read)
                 if are_subjects(codes, name, is_label=True):
                     yield name, codes, False
-    for v, codes in table.once("subjects", lambda: list(find_subjects(table))):
+    for v, codes in find_subjects(table):
         yield table.names[v], codes, True
 
 

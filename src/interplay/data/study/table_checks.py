@@ -329,11 +329,15 @@ def about_columns(names: list[str], one: str, several: str) -> str:
     return f"{said}{comma} leave {them} out (on the command line with {dropped})"
 
 
-def find_subjects(table: Table) -> Iterator[tuple[int, IntArray]]:
-    """Yield the variables that may label subjects with several samples each, and the subject of each sample.
+def find_subjects(table: Table) -> list[tuple[int, IntArray]]:
+    """Return the variables that may label subjects with several samples each, and the subject of each sample.
 
     The first have names of subjects. The others, in order, are recognised by their values.
     """
+    return table.once("subjects", lambda: list(_look_for_subjects(table)))
+
+
+def _look_for_subjects(table: Table) -> Iterator[tuple[int, IntArray]]:
     named: set[int] = set()
     if table.n_vars <= _MAX_NAMED:
         for v, name in enumerate(table.names):
@@ -345,7 +349,7 @@ def find_subjects(table: Table) -> Iterator[tuple[int, IntArray]]:
     if not _is_small(table):
         return
     own = [v for v, name in enumerate(table.names) if name != f"x{v}"]
-    for v in sorted(set(own).difference(named).intersection(_maybe_subjects(table))):
+    for v in own and sorted(set(own).difference(named).intersection(_maybe_subjects(table))):
         codes = _whole_codes(table, v)
         if codes is not None and _labels_subjects(table, v, codes):
             yield v, codes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -194,8 +195,7 @@ class TupleTests:
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         """Return the fields that there are, by name."""
-        named = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "kind"}
-        return {name: values for name, values in named.items() if values is not None}
+        return {name: values for name in _arrays() if (values := getattr(self, name)) is not None}
 
     def chosen(self, rows: npt.NDArray[Any]) -> Self:
         """Keep some rows, in that order."""
@@ -357,10 +357,17 @@ class TupleTests:
         return np.array([row_of.get(tuple(members), -1) for members in tuples.tolist()], dtype=np.int64)
 
 
-def _names(kind: str) -> set[str]:
+@cache
+def _arrays() -> tuple[str, ...]:
+    """Return the fields of arrays, in order."""
+    return tuple(field.name for field in fields(TupleTests) if field.name != "kind")
+
+
+@cache
+def _names(kind: str) -> frozenset[str]:
     """Return the fields of tests of a kind of outcome."""
     of_some = {name for words in WORDS.values() for name in words.columns}
-    return {field.name for field in fields(TupleTests)} - {"kind", "way"} - of_some | set(WORDS[kind].columns)
+    return frozenset(_arrays()) - {"way"} - of_some | set(WORDS[kind].columns)
 
 
 def _adjusted_known(p_value: FloatArray, adjust: Callable[[FloatArray], FloatArray]) -> FloatArray:
