@@ -113,7 +113,7 @@ class SeenEnough(Exception):
 
 
 def test_a_search_tells_its_best_finds_while_it_runs(monkeypatch):
-    X, y, _ = interplay.datasets.make_madelon(n_samples=500, n_vars=150, random_state=1)
+    X, y, _ = interplay.datasets.make_madelon(n_samples=500, n_vars=190, random_state=1)
     told: list[np.ndarray] = []
 
     class Watched(CpuEngine):
