@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import enum
 import operator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,17 @@ def random_stream(seed: int, purpose: Purpose, number: int = 0) -> np.random.Ran
     Philox is a function of its key, so streams never overlap and are quick to make (RandomState's own generator takes
     0.2 ms). RandomState around it, rather than Generator, because NumPy never changes the draws of its methods.
     """
-    key = np.array([(int(purpose) << 32) | seed, number], dtype=np.uint64)
-    return np.random.RandomState(np.random.Philox(key=key))
+    return next(random_streams(seed, purpose, [number]))
+
+
+def random_streams(seed: int, purpose: Purpose, numbers: Iterable[int]) -> Iterator[np.random.RandomState]:
+    """Yield the streams of several variables, each to be used before the next: a generator takes 13 µs, its key 1."""
+    generator = np.random.Philox(key=np.array([(int(purpose) << 32) | seed, 0], dtype=np.uint64))
+    state: Any = generator.state
+    for number in numbers:
+        state["state"]["key"][1] = number
+        generator.state = state
+        yield np.random.RandomState(generator)
 
 
 STATE_WORDS = 624

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import MAX_CONTRAST, IntArray, numbered
 from interplay.base.checks import check_int
-from interplay.base.seeds import Purpose, random_stream, resolve_seed
+from interplay.base.seeds import Purpose, random_stream, random_streams, resolve_seed
 from interplay.data.study.design import make_strata
 from interplay.data.study.named_columns import take_named
 from interplay.data.study.subsets import as_slice
@@ -82,8 +82,8 @@ class ContrastTable(Table):
         numbers = np.arange(self.n_vars)[which]
         originals = self._table.columns(as_slice(self.sources[which]))
         permuted = np.empty_like(originals, order="C")
-        for row, j in enumerate(numbers):
-            stream = random_stream(self._seed, Purpose.CONTRAST_PERMUTATION, int(j))
+        streams = random_streams(self._seed, Purpose.CONTRAST_PERMUTATION, numbers.tolist())
+        for row, stream in enumerate(streams):
             permuted[row] = originals[row][self._permutation(stream)]
         return permuted
 

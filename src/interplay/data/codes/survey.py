@@ -13,7 +13,7 @@ from interplay import _core
 from interplay.base.arrays import COMPILED_TYPES, MAX_LEVELS, BoolArray, FloatArray, IntArray
 from interplay.base.checks import Problem, ProblemsError, shown, warn
 from interplay.base.jobs import map_in_threads
-from interplay.base.seeds import Purpose, random_stream
+from interplay.base.seeds import Purpose, random_streams
 from interplay.data.study.columns import FEW_VALUES, ColumnKind
 from interplay.data.study.rank_thresholds import even_ranks, threshold_ranks
 from interplay.data.study.table import MISSING_WHOLE, Table
@@ -297,10 +297,9 @@ def imputed(values: Values, gaps: IntArray, numbers: IntArray, seed: int) -> Val
     The stream depends on the seed and the variable's number alone, so every pass fills in the same values.
     """
     filled = values.copy()
-    for row in gaps:
+    for row, stream in zip(gaps, random_streams(seed, Purpose.IMPUTE, numbers[gaps].tolist()), strict=True):
         missing = np.isnan(values[row])
         observed = values[row][~missing]
-        stream = random_stream(seed, Purpose.IMPUTE, int(numbers[row]))
         filled[row, missing] = observed[stream.randint(0, len(observed), np.count_nonzero(missing))]
     return filled
 
