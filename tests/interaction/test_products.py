@@ -192,6 +192,31 @@ def test_lists_do_not_depend_on_blocks_and_threads(instruction_set: str, monkeyp
     assert listed(3) == whole
 
 
+@pytest.mark.parametrize("gaps", [0.0, 0.05])
+@pytest.mark.parametrize("n_classes", [None, 2, 3])
+def test_a_search_of_levels_lists_products_of_genotypes(
+    n_classes: int | None, gaps: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(n_classes)
+    n = 400
+    X = rng.binomial(2, rng.uniform(0.1, 0.5, 40), (n, 40)).astype(float)
+    y = rng.normal(size=n) + 0.6 * (X[:, 1] - 1) * (X[:, 2] - 1) + 0.5 * X[:, 7]
+    if n_classes is not None:
+        y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    X[rng.random(X.shape) < gaps] = np.nan
+    strata = rng.integers(0, 2, n)
+    options: list[dict[str, Any]] = [{}, {"max_p": 0.02}, {"strata": strata, "top": 6}]
+
+    def found() -> list[Any]:
+        return [interplay.interactions(X, y, coding="auto", **more).table for more in options]
+
+    listed = found()
+    assert (listed[1]["found"] == "dosage").any()
+    monkeypatch.setattr("interplay.ask.interaction.products.Products.are_in_cells", lambda *_: False)
+    for one, other in zip(listed, found(), strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
 @pytest.mark.parametrize("kind", ["numbers", "classes", "three classes", "times"])
 def test_short_lists_are_the_whole_list_cut_short(kind: str) -> None:
     X, mean = problem(200, 9)

@@ -411,7 +411,9 @@ class _Cubics:
         for place, part in enumerate(self._parts):
             powers, inverse = self._powers(part) if self._kept is None else self._kept[place]
             constant = np.full(len(inverse), float(target.sum()))
-            sums = np.stack([constant, *(power @ values for power in powers)], axis=1) / n
+            # Row by row, so that sums do not depend on what other variables there are.
+            products = (np.einsum("ij,j->i", power, values) for power in powers)
+            sums = np.stack([constant, *products], axis=1) / n
             all_sums.append(sums)
             all_cubics.append(np.einsum("ijk,ik->ij", inverse, sums))
         sums, cubics = np.concatenate(all_sums), np.concatenate(all_cubics)

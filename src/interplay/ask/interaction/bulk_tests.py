@@ -21,6 +21,7 @@ from interplay.base.arrays import IntArray, mid_ranks, scaled_columns
 from interplay.base.checks import warn
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.study.clustered_samples import known_subjects
+from interplay.data.study.table import Table
 
 #: Variables and tuples that are taken, and samples that correlations are from. Of fewer variables nothing is said.
 _N_VARIABLES, _N_TUPLES, _N_ROWS, _FEWEST_VARIABLES = 300, 2000, 2000, 60
@@ -112,18 +113,9 @@ def _inflation(task: InteractionTask, coded: CodedComparison, tests: TargetTests
     n_vars, k = coder.table.n_vars, task.settings.dimensions
     if n_vars < _FEWEST_VARIABLES or not coder.is_discrete.all():
         return None
-    stream = np.random.RandomState(0)
-    variables = np.sort(stream.permutation(n_vars)[:_N_VARIABLES])
-    scaled = scaled_columns(coder.table.columns(variables)[:, :_N_ROWS])
-    r2 = np.tril((scaled @ scaled.T) ** 2, -1)
-    kept: list[int] = []
-    for v in range(len(variables)):
-        if not (r2[v, kept] > _MAX_R2).any():
-            kept.append(v)
-    if len(kept) < _FEWEST_VARIABLES:
+    tuples = coded.once("tuples at random", lambda: _tuples_at_random(coder.table, k))
+    if tuples is None:
         return None
-    places = np.sort([stream.permutation(kept)[:k] for _ in range(_N_TUPLES)], axis=1)
-    tuples = variables[np.unique(places, axis=0)]
     relabeled = next(permuted_outcomes(comparison, n_permutations=1, seed=0), None)
     if relabeled is None:
         return None
@@ -134,6 +126,22 @@ def _inflation(task: InteractionTask, coded: CodedComparison, tests: TargetTests
     if medians[1] <= 0 or below - usual < _DEVIATIONS * error or medians[0] < _MIN_INFLATION * medians[1]:
         return None
     return medians[0] / medians[1]
+
+
+def _tuples_at_random(table: Table, k: int) -> IntArray | None:
+    """Return tuples of variables that are hardly correlated; None of too few."""
+    stream = np.random.RandomState(0)
+    variables = np.sort(stream.permutation(table.n_vars)[:_N_VARIABLES])
+    scaled = scaled_columns(table.columns(variables)[:, :_N_ROWS])
+    r2 = np.tril((scaled @ scaled.T) ** 2, -1)
+    kept: list[int] = []
+    for v in range(len(variables)):
+        if not (r2[v, kept] > _MAX_R2).any():
+            kept.append(v)
+    if len(kept) < _FEWEST_VARIABLES:
+        return None
+    places = np.sort([stream.permutation(kept)[:k] for _ in range(_N_TUPLES)], axis=1)
+    return np.asarray(variables[np.unique(places, axis=0)])
 
 
 def is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> bool:

@@ -100,6 +100,7 @@ def find_once(
         progress = part(progress)  # a wider screen tells nothing until it is as far
         while True:
             searched_cap = cap if task.comparison.model is None else screen_cap(cap, caps.n_tests)
+            in_cells = products is not None and any_tested and products.are_in_cells(cap)
             screened = screen_tuples(
                 coded,
                 settings,
@@ -109,6 +110,7 @@ def find_once(
                     cap_in_each(searched_cap, settings.discretizations),
                     max_listed=MAX_LISTED,
                     n_threads=choice.n_threads,
+                    with_products=in_cells,
                 ),
                 asked_for=task.family.asked_for,
                 require=task.family.require,
@@ -142,7 +144,7 @@ def find_once(
             with handing_over(partial(_itself, screened), done=done, checkpoint=checkpoint):
                 found = test.adjusted(cap, part(progress, SHARE_OF_SCREEN, 1 - SHARE_OF_SCREEN))
                 if products is not None:
-                    found = _with_products(task, found, products, cap)
+                    found = _with_products(task, found, products, cap, of_each[0] if in_cells else None)
             wider = caps.following(cap, found, is_part=task.shard is not None)
             if wider is None:
                 break
@@ -178,15 +180,19 @@ def _in_model(made: CodedTask, found: TupleTests, max_p: float, progress: Progre
         return best(made.in_model(found, max_p, progress))
 
 
-def _with_products(task: InteractionTask, levels: TupleTests, products: Products, cap: float) -> TupleTests:
-    """Return tuples with p ≤ `cap` in the better of all ways, p-values times the number of ways, adjusted."""
-    if task.coding == "product":
-        found = products.tested(cap)
-    else:
+def _with_products(
+    task: InteractionTask, levels: TupleTests, products: Products, cap: float, listed: IntArray | None
+) -> TupleTests:
+    """Return tuples with p ≤ `cap` in the better of all ways, p-values times the number of ways, adjusted.
+
+    `listed` as in `Products.tested`.
+    """
+    found = products.tested(cap, listed)
+    if task.coding != "product":
         levels = levels.multiplied(np.log(products.n_ways(levels.tuples)))
         levels = levels.chosen(np.flatnonzero((levels.p_value <= cap) | (cap >= 1)))
         # Of a part, other shards may have the better way of a tuple.
-        found = best_discretizations(TupleTests.joined([levels.of_way("levels"), products.tested(cap)]))
+        found = best_discretizations(TupleTests.joined([levels.of_way("levels"), found]))
     adjust = partial(adjust_listed, method=task.caps.method, n_tests=task.caps.n_tests)
     return found.by_p_value().adjusted(adjust)
 

@@ -52,6 +52,9 @@ _SHARE = 0.5
 #: Shapes are tested where splines have as many columns: with fewer, an effect that bends would be one.
 _LEAST_COLUMNS = 3
 
+#: Variables of so many levels are screened by levels and products at once, where this many tuples may come by chance.
+_FEW_LEVELS, _MOST_LISTED = 4, 100.0
+
 #: Members that are kept, in bytes.
 _MAX_KEPT_BYTES = 1 << 28
 
@@ -112,9 +115,26 @@ class Products:
             return np.ones(len(tuples), dtype=np.int64)
         return 1 + self.has_product(tuples).astype(np.int64) + self.has_shape(tuples)
 
-    def tested(self, max_p: float) -> TupleTests:
-        """Return the tests of products, of the task or its shard, with p ≤ `max_p`; p times the number of ways."""
-        screened = self._screened(max_p)
+    def are_in_cells(self, max_p: float) -> bool:
+        """Say whether a search of levels can list all pairs whose products may have p ≤ `max_p`.
+
+        Those of few values, tested without other columns: what a product explains beside levels, all cells explain,
+        and of few levels, little else comes up to the bar of one degree of freedom.
+        """
+        task, coder = self._task, self._coded.coder
+        is_plain = task.coding == "auto" and task.settings.dimensions == 2 and coder.discretizations == 1
+        is_plain &= task.shard is None and self._coded.comparison.model is None
+        if not is_plain or not coder.is_discrete[self.has_scores].all():
+            return False
+        is_short = max_p < 1 and max_p * task.caps.n_tests <= _MOST_LISTED
+        return is_short and bool(coder.n_levels.max(initial=0) <= _FEW_LEVELS)
+
+    def tested(self, max_p: float, listed: IntArray | None = None) -> TupleTests:
+        """Return the tests of products, of the task or its shard, with p ≤ `max_p`; p times the number of ways.
+
+        `listed` are the pairs of a search of levels, if these are known to be enough.
+        """
+        screened = self._screened(max_p) if listed is None else self._screened_of(listed, max_p)
         tuples = screened.tuples
         has = np.column_stack([self.has_product(tuples), self.has_shape(tuples)])
         limits = SHARE**-1 * log_chi2_tail(screened.statistics, len(self._targets) * np.array(_N_COLUMNS))
@@ -172,19 +192,15 @@ class Products:
 
     def _screened(self, max_p: float) -> Screened:
         """Return all tuples whose products or shapes may have p ≤ `max_p`, in order; with p = 1 all tuples."""
-        from scipy.special import chdtri
-
         task, k = self._task, self._task.settings.dimensions
         family, shard = task.family, task.shard
         of_part = (0, 1) if shard is None else (shard.number - 1, shard.of)
-        df = len(self._targets) * np.array(_N_COLUMNS)
-        bars = chdtri(df, max_p**SHARE) if max_p < 1 else np.zeros(2)
         parts, n_listed = [Screened(np.empty((0, k), dtype=np.int64), np.empty((0, 2)))], 0
         for some in screened_tuples(
             self._pairs,
             self._targets,
             k,
-            (float(bars[0]), float(bars[1])),
+            self._bars(max_p),
             asked_for=family.asked_for,
             require=family.require,
             part=of_part,
@@ -199,6 +215,28 @@ class Products:
             tuples, statistics = _with_others(tuples, statistics, rest)
         order = np.lexsort(tuples.T[::-1])
         return Screened(tuples[order], statistics[order])
+
+    def _screened_of(self, pairs: IntArray, max_p: float) -> Screened:
+        """Return the same of some pairs of variables of few values."""
+        members = np.unique(pairs[self.has_product(pairs)])
+        parts = [Screened(pairs[:0], np.empty((0, 2)))]
+        if len(members):
+            screen = ProductPairs(ScreenScores(self._of_levels(members)), n_threads=self._n_threads)
+            parts += [Screened(members[one.tuples], one.statistics) for one in screen(self._targets, self._bars(max_p))]
+        found = Screened(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        n_vars = self._coded.coder.table.n_vars
+        is_listed = np.isin(found.tuples @ [n_vars, 1], pairs @ [n_vars, 1])
+        order = np.lexsort(found.tuples.T[::-1])
+        order = order[is_listed[order]]
+        return Screened(found.tuples[order], found.statistics[order])
+
+    def _bars(self, max_p: float) -> tuple[float, float]:
+        """Return χ² that the screen asks of products and of shapes."""
+        from scipy.special import chdtri
+
+        df = len(self._targets) * np.array(_N_COLUMNS)
+        bars = chdtri(df, max_p**SHARE) if max_p < 1 else np.zeros(2)
+        return float(bars[0]), float(bars[1])
 
     @cached_property
     def _responses(self) -> FloatArray:

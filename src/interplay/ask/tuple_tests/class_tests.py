@@ -87,9 +87,16 @@ class ClassTests:
         """Return the G² that a tuple needs for p ≤ `max_p`, by degrees of freedom."""
         return g2_thresholds(max_p, min(self._most_df(dimensions), MAX_DF))
 
-    def survivors(self, dimensions: int, max_p: float, *, max_listed: int, n_threads: int) -> ClassSurvivors:
-        gains, n_samples = self.gains(dimensions, max_p), self._coder.table.n_samples
-        return ClassSurvivors(self.thresholds(dimensions, max_p), gains, max_listed, self.tables, n_samples, n_threads)
+    def survivors(
+        self, dimensions: int, max_p: float, *, max_listed: int, n_threads: int, with_products: bool = False
+    ) -> ClassSurvivors:
+        thresholds, gains = self.thresholds(dimensions, max_p), self.gains(dimensions, max_p)
+        n_samples: int | None = self._coder.table.n_samples
+        if with_products:  # beside the effects of levels, a product explains no more than all cells, but has fewer df
+            fewest = min(self._target.n_classes, len(thresholds)) - 1
+            thresholds = np.minimum(thresholds, thresholds[fewest])
+            gains, n_samples = np.minimum(gains, self._least_gains(thresholds, dimensions)), None
+        return ClassSurvivors(thresholds, gains, max_listed, self.tables, n_samples, n_threads)
 
     def ranker(self, d: int, planes: BitPlanes, dimensions: int, max_p: float) -> ClassRanker:
         return ClassRanker(self, self.tables[d], planes, dimensions, self.gains(dimensions, max_p))
@@ -181,8 +188,8 @@ class ClassSurvivors(Survivors):
     max_listed: int
     #: Of each discretisation: they keep the tables of the tuples that are kept.
     tables: Sequence[TupleTables]
-    #: Tuples that never have enough of so many samples to be tested are not counted.
-    n_samples: int
+    #: Tuples that never have enough of so many samples to be tested are not counted; None: all are.
+    n_samples: int | None
     n_threads: int = 1
 
     def sink(self, d: int) -> Screen:
@@ -193,8 +200,9 @@ class ClassSurvivors(Survivors):
         found, tuples = rows.tuples.astype(np.int64), members_of(rows, has_stratum=has_stratum)
         if self.thresholds[1:].max() <= 0:
             return tuples
-        testable = ~never_tested(self.tables[d], tuples, self.n_samples)
-        found, tuples = found[testable], tuples[testable]
+        if self.n_samples is not None:
+            testable = ~never_tested(self.tables[d], tuples, self.n_samples)
+            found, tuples = found[testable], tuples[testable]
         size = max(1, min(_COUNTED_AT_ONCE, -(-len(found) // self.n_threads)))
 
         def kept_of(begin: int) -> IntArray:

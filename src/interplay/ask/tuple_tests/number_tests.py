@@ -98,9 +98,11 @@ class NumberTests:
             omitted_squares=omitted,
         )
 
-    def survivors(self, dimensions: int, max_p: float, *, max_listed: int, n_threads: int) -> Survivors:
+    def survivors(
+        self, dimensions: int, max_p: float, *, max_listed: int, n_threads: int, with_products: bool = False
+    ) -> Survivors:
         gains = self.gains(dimensions, max_p)
-        tested = NumberSurvivors(self.tables, max_p, gains, max_listed, self._lost_share, n_threads)
+        tested = NumberSurvivors(self.tables, max_p, gains, max_listed, self._lost_share, with_products, n_threads)
         return tested if self._level_dosages is None else ProductSurvivors(tested, self._coded, self._level_dosages)
 
     def ranker(self, d: int, planes: BitPlanes, dimensions: int, max_p: float) -> NumberRanker:
@@ -226,6 +228,8 @@ class NumberSurvivors(Survivors):
     max_listed: int
     #: What the integers of engines lack of the scores.
     lost_share: float
+    #: Whether tuples whose products may have p ≤ `max_p` are kept, too.
+    with_products: bool = False
     n_threads: int = 1
 
     def sink(self, d: int) -> Screen:
@@ -234,10 +238,14 @@ class NumberSurvivors(Survivors):
     def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
         """Return the tuples of an engine that are significant at `max_p`, members without the stratum."""
         tuples = members_of(rows, has_stratum=has_stratum)
-        if self.max_p < 1:
-            bar, of_planes = math.log(self.max_p) + _ROUNDING, rows.tuples.astype(np.int64)
-            tuples = tuples[self.tables[d].may_reach(bar, tuples, planes, of_planes, self.lost_share)]
-        return self.significant(tuples, d)
+        if self.max_p >= 1:
+            return tuples
+        listed = math.log(self.max_p) + _ROUNDING, tuples, planes, rows.tuples.astype(np.int64), self.lost_share
+        kept = self.significant(tuples[self.tables[d].may_reach(*listed)], d)
+        if self.with_products:
+            others = tuples[self.tables[d].may_reach(*listed, by_product=True)]
+            kept = np.unique(np.concatenate([kept, others]), axis=0)
+        return kept
 
     def significant(self, tuples: IntArray, d: int) -> IntArray:
         """Return the tuples that are significant at `max_p`."""
@@ -357,15 +365,23 @@ class NumberTables:
         return log_p
 
     def may_reach(
-        self, log_p: float, tuples: IntArray, planes: BitPlanes, rows: IntArray, lost_share: float
+        self,
+        log_p: float,
+        tuples: IntArray,
+        planes: BitPlanes,
+        rows: IntArray,
+        lost_share: float,
+        *,
+        by_product: bool = False,
     ) -> BoolArray:
         """Say which tuples may have ln p up to `log_p`, by the sums of integers in their cells.
 
         `rows` are those of the planes, a stratum first. Where samples are left out, engines list tuples that are far
         from it, as they take missing values for a level; sample by sample, these would take longer than the search.
+        A product beside the effects of levels explains no more than all cells, with one degree of freedom.
         """
         may = np.ones(len(tuples), dtype=np.bool_)
-        if self.coding != "levels" or not self.omits_samples or not len(tuples):
+        if not len(tuples) or not (by_product or (self.coding == "levels" and self.omits_samples)):
             return may
         squares_of = largest_squares(planes)
         shapes = self.shapes(tuples)
@@ -378,9 +394,11 @@ class NumberTables:
                 moments = CellMoments(n, total, np.zeros(len(some)))
                 between = (total * moments.mean).reshape(len(some), -1).sum(axis=1)
                 squares = squares_of[-1] - squares_of[planes.n_samples - moments.n_samples]
-                most = most_f(
-                    *most_squares(moments, fewest=self.numbers.fewest), squares - between, moments, lost_share
-                )
+                of_cells, df = most_squares(moments, fewest=1 if by_product else self.numbers.fewest)
+                if by_product:
+                    most = most_f(of_cells, np.ones_like(df), squares - between, moments, lost_share, n_fitted=1)
+                else:
+                    most = most_f(of_cells, df, squares - between, moments, lost_share)
                 may[some] = most.log_p <= log_p
         return may
 

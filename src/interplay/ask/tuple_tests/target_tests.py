@@ -46,8 +46,13 @@ class TargetTests(Protocol):
     def gains(self, dimensions: int, max_p: float) -> FloatArray:
         """Return the gain in bits that engines ask of every member for p ≤ `max_p`, by degrees of freedom."""
 
-    def survivors(self, dimensions: int, max_p: float, *, max_listed: int, n_threads: int) -> Survivors:
-        """Return who keeps the tuples of a screen for p ≤ `max_p`."""
+    def survivors(
+        self, dimensions: int, max_p: float, *, max_listed: int, n_threads: int, with_products: bool = False
+    ) -> Survivors:
+        """Return who keeps the tuples of a screen for p ≤ `max_p`, of their levels or, if asked for, of products.
+
+        Products are those of variables of few values, beside an effect of each level.
+        """
 
     def ranker(self, d: int, planes: BitPlanes, dimensions: int, max_p: float) -> Ranker:
         """Return the p-values of the tuples of a screen of these planes, as far as they are ≤ `max_p`."""

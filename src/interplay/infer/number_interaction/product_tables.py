@@ -184,16 +184,25 @@ def number_bars(
     return np.full(max_df + 1, n_samples / 2 * np.log2(1 + effect / larger) - _ROUNDING)
 
 
-def most_f(squares: FloatArray, df: IntArray, rss: FloatArray, moments: CellMoments, lost_share: float) -> FTest:
+def most_f(
+    squares: FloatArray,
+    df: IntArray,
+    rss: FloatArray,
+    moments: CellMoments,
+    lost_share: float,
+    *,
+    n_fitted: int | None = None,
+) -> FTest:
     """Return the F tests that scores can have, at most, where those of their integers are known.
 
     - `squares`, `df`: of the hypothesis, of integers, (n_tuples,).
     - `rss`: squares that the cells leave, of integers, or less.
     - `moments`: samples of the cells.
     - `lost_share`: 1 − r² of scores and integers.
+    - `n_fitted`: columns of the model, at least; as many as cells if not given.
     """
     n, n_cells = moments.n_samples, moments.n_cells
-    df_residual = np.maximum(n - n_cells, 0)
+    df_residual = np.maximum(n - (n_cells if n_fitted is None else n_fitted), 0)
     ratio = np.divide(squares, rss, out=np.full(len(squares), np.inf), where=rss > 0)
     root = np.sqrt(ratio * _larger_rest(lost_share, np.maximum(n, 1), n_cells) * df_residual)
     root += _rounding_of_effect(lost_share, df)
