@@ -96,6 +96,8 @@ class CodedTask:
 
         Products have been tested beside flexible effects of their members.
         """
+        if not may_be(wanted).any():
+            return wanted
         task, level = self.task, self.task.caps.level
         splines = Splines(self.shown.coder)
 

@@ -117,6 +117,11 @@ class Study:
             self._fingerprint.append(made)
         return self._fingerprint[0]
 
+    @cached_property
+    def _rows_are_in_order(self) -> bool:
+        strata = None if self.strata is None else self.strata.codes
+        return rows_are_in_order(self.table, self.compared.exchanged, strata)
+
     def record(self, *, n_threads: int = 1) -> dict[str, Any]:
         """Return the entries about the data that a result keeps in its provenance."""
         strata = self.strata
@@ -133,9 +138,7 @@ class Study:
         }
         if compared := self.compared.about():
             about["outcome"] = compared | ({"note": self.note} if self.note else {})
-        if self.groups is None and rows_are_in_order(
-            self.table, self.compared.exchanged, None if self.strata is None else self.strata.codes
-        ):
+        if self.groups is None and self._rows_are_in_order:
             about["rows"] = ROWS_IN_ORDER
         return about | self.model_record()
 
