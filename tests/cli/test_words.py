@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from hostile.commands import run_command
-from interplay.ask.cli.words import as_options, in_options
+from interplay.ask.cli.errors import as_options, in_options
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_an_interaction_of_a_covariate_does_not_list_its_copy(seed):
 
 
 def test_members_are_replaced_by_the_most_similar_chosen_variables(found, chain):
-    from interplay.ask.selection.unit_columns import UnitColumns
+    from interplay.ask.selection.short_list import UnitColumns
     from interplay.data.study.table import as_table
 
     X = chain[0]

@@ -9,8 +9,8 @@
     tuple_tests/    tests of tuples, which two rooms make
     planning/       how many samples does an interaction need? `power`
     coding.py       levels, dosages or products, where the outcome and the variables allow for them
-    answer.py       a question and its arguments → its result: several outcomes, held-out samples, chromosomes
-    parts.py        parts of shards, or their files → those of one search, each of them once
+    answer.py       a question and its arguments → its result: several outcomes, held-out samples, chromosomes;
+                    parts of shards, or their files → those of one search
     chromosome_offsets.py  predictions without one chromosome each → offsets without any set of chromosomes
     traits.py       an outcome of several columns → a search for each, with one survey
     variants.py     genotypes and an outcome → what a GWAS gives of each variant

@@ -36,6 +36,7 @@
     linkage.py             columns → which are correlated, as a sparse list of r²; tuples, r² → leads, and the tuples
                            that join each
     neighbour_screen.py    a tuple, columns   → statistics of many neighbours at once, by linear models
+    neighbours.py          leads, tables      → columns near or correlated with members, as columns of their effects
     proxies.py             a tuple, columns   → columns whose effects it may stand in for
     tagging.py             a tuple, columns   → holds, explained by a column, cannot be told
     leaks.py               values + classes   → is a column a leak of the outcome?

@@ -3,12 +3,9 @@
 ::
 
     combine.py                results of studies    → Combined: `combine`, its arguments
-    combined_tables.py        tuples, variables     → fixed effects, heterogeneity, sums of χ²; Fisher's p-values
 
-    make_plan.py              a table, or definitions of columns → SitePlan    `plan_sites`
-    plan.py                   SitePlan: sites, columns, classes, settings ↔ a text file
-    site_data.py              plan + table of a site → codes, classes, tables of counts
-    site_list.py              round one: tuples above the share of a site ↔ a text file    `list_at_site`
+    plan.py                   a table, or definitions of columns → SitePlan ↔ a text file         `plan_sites`
+    site_list.py              the table of a site; round one: tuples above its share    `list_at_site`
     site_counts.py            round two: counts of all listed tuples ↔ a text file         `count_at_site`
     combine_sites.py          these tables → Interactions, as of one table                  `combine_sites`
 
@@ -18,8 +15,7 @@ follows is a function of counts, and the same code as that of one table.
 """
 
 from interplay.sites.combine_sites import combine_sites
-from interplay.sites.make_plan import plan_sites
-from interplay.sites.plan import SitePlan
+from interplay.sites.plan import SitePlan, plan_sites
 from interplay.sites.site_counts import SiteCounts, count_at_site
 from interplay.sites.site_list import SiteList, list_at_site
 

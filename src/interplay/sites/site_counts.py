@@ -15,8 +15,16 @@ from interplay.base.checks import check_int, shown
 from interplay.base.jobs import resolve_n_jobs
 from interplay.base.text import tuples_in_words
 from interplay.sites.plan import SitePlan, read_plan
-from interplay.sites.site_data import SiteData, make_site_data
-from interplay.sites.site_list import check_tuples, lines_for_plan, names_in_lines, union_of, write_lines, written_name
+from interplay.sites.site_list import (
+    SiteData,
+    check_tuples,
+    lines_for_plan,
+    make_site_data,
+    names_in_lines,
+    union_of,
+    write_lines,
+    written_name,
+)
 
 KIND = "count file of a site"
 _HEADER: dict[str, type] = {

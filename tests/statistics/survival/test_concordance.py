@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import r_survival as r
-from interplay.infer.survival.concordance import concordance
+from interplay.infer.survival.hazard_effects import concordance
 
 
 @pytest.mark.parametrize("model", ["plain", "entry", "strata"])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import r_survival as r
-from interplay.infer.survival.concordance import concordance
 from interplay.infer.survival.hazard_effects import (
+    concordance,
     hazard_effects,
     proportional_hazards_test,
 )

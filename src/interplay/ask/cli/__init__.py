@@ -10,8 +10,7 @@
     options.py            options of `select`, of files, times, populations; those with --help, PLINK's words for them
     outputs.py            options of results, TOML files of settings → files that are written
     expected_work.py      the time and memory that --dry-run prints
-    errors.py             exceptions → one line and an exit code; one problem of a file → all of its problems
-    words.py              messages about arguments → messages about options
+    errors.py             exceptions, in its words → one line; one problem of a file → all of them
 
 Nothing large is imported here: until `main` runs, Ctrl-C ends in Python's own traceback.
 """

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 from click.core import ParameterSource
 
-from interplay.ask.cli.errors import ClosedStdout, NotWrittenError, StoppedAfterSearchError, writing
+from interplay.ask.cli.errors import ClosedStdout, NotWrittenError, StoppedAfterSearchError, summary_in_options, writing
 from interplay.ask.cli.options import NumberOrAuto, option
-from interplay.ask.cli.words import summary_in_options
 from interplay.base.checks import check_int
 from interplay.files.whole_file import check_writable, whole_file
 from interplay.infer.linkage import DEFAULT_R2, FLOOR

@@ -24,9 +24,9 @@ from interplay.infer.interaction.beside_test import smooth_log_p, smooth_test
 from interplay.infer.interaction.tuple_tests import MAX_BESIDE, TupleTests
 from interplay.infer.linkage import linkage_rows
 from interplay.infer.neighbour_screen import log_p_alone, responses
+from interplay.infer.neighbours import ColumnPool, find_neighbours
 from interplay.infer.proxies import MemberEffects, explaining_columns
 from interplay.infer.tagging import LEFT_BELOW
-from interplay.show.results.neighbours import ColumnPool, find_neighbours
 
 #: Columns that are tried beside a tuple, of those correlated with a member: as many as leave all tuples together so
 #: many values to be read, within these limits.

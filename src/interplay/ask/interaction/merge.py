@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from interplay.ask.answer import check_list_of_parts, parts_of_one_search
 from interplay.ask.interaction.find import find_once
 from interplay.ask.interaction.listed_tests import wanted_tuples
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.parts import check_list_of_parts, parts_of_one_search
 from interplay.ask.tuple_tests.prospects import PValueCaps, best_discretizations
 from interplay.base.progress import Progress, part
 from interplay.data.codes.tuple_counts import MAX_KEPT

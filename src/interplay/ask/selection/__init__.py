@@ -15,11 +15,9 @@ The path of every question: call → study → plan → search (into a sink) →
     confirmation.py     finds + full models → p-values with covariates, offset or times
     by_chromosome.py    an offset each       → a search of each chromosome's variables → one Selection
     explanation.py      Selection + study    → correlations, tuples, tests, counts, curves, cautions
-    best_tuples.py      relevant variables   → the tuples that explain them
-    selected_tuples.py  these tuples         → tests of their interactions, adjusted for all tuples
+    best_tuples.py      relevant variables   → the tuples that explain them; tests of these, adjusted for all tuples
     variable_effects.py relevant variables   → direction and size of the effect of each
-    unit_columns.py     variables, tuples    → columns by which a short list tests them
-    short_list.py       relevant variables   → groups of redundant ones, a short list
+    short_list.py       relevant variables   → groups of redundant ones, columns of each, a short list
     best_order.py       Selection + study    → an order of variables for models
     best_curve.py       SelectionTask        → the same in parts of the samples: Stability, and what the first n of that
                                                order explain

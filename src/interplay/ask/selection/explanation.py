@@ -12,10 +12,9 @@ from typing import cast
 import numpy as np
 
 from interplay.ask.selection.best_order import with_order
-from interplay.ask.selection.best_tuples import explain
+from interplay.ask.selection.best_tuples import adjusted_tests, explain, make_selected_tests
 from interplay.ask.selection.cautions import find_cautions, warn_of_cautions
 from interplay.ask.selection.runs import SearchedSelection
-from interplay.ask.selection.selected_tuples import adjusted_tests, make_selected_tests
 from interplay.ask.selection.short_list import make_short_list
 from interplay.ask.selection.task import SelectionTask
 from interplay.ask.selection.variable_effects import variable_effects

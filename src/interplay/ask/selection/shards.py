@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from interplay.ask.parts import check_list_of_parts, parts_of_one_search
+from interplay.ask.answer import check_list_of_parts, parts_of_one_search
 from interplay.ask.selection.call import select, task_of
 from interplay.ask.selection.part import Part
 from interplay.ask.selection.runs import SearchedRun, SearchedSelection, search_selection

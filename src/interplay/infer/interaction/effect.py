@@ -31,28 +31,56 @@ _ADDED = 0.5
 _FREE_VARIANCE = 1e-6
 
 
-class LogOddsRatio(NamedTuple):
-    """Estimates and their confidence intervals, each (n_tuples,); NaN where a tuple has no degrees of freedom."""
+class Effect(NamedTuple):
+    """Estimates with their confidence intervals, each (n_tuples,); NaN where there is none."""
 
     estimate: FloatArray
     low: FloatArray
     high: FloatArray
 
+    def times(self, unit: float) -> Effect:
+        """Return the same of values in another unit."""
+        return Effect(*(values * unit for values in self))
+
+
+def no_effects(n_tuples: int) -> Effect:
+    """Return effects that are not known."""
+    return Effect(*np.full((3, n_tuples), np.nan))
+
+
+def wald_interval(estimate: FloatArray, error: FloatArray, confidence: float = 0.95) -> Effect:
+    """Return estimates with normal intervals."""
+    from scipy.special import ndtri
+
+    reach = float(ndtri((1 + confidence) / 2)) * error
+    return Effect(estimate, estimate - reach, estimate + reach)
+
+
+def _over_strata(in_stratum: FloatArray, weights: FloatArray, confidence: float) -> Effect:
+    """Return the means of strata, both (n_tuples, n_strata), weighted by their inverse variances."""
+    total = weights.sum(axis=1)
+    known = total > 0
+    estimate, error = np.full((2, len(total)), np.nan)
+    estimate[known] = (weights * in_stratum).sum(axis=1)[known] / total[known]
+    error[known] = 1 / np.sqrt(total[known])
+    return wald_interval(estimate, error, confidence)
+
 
 class LargestResidual(NamedTuple):
-    """The entry of every tuple with the largest adjusted residual in absolute value; numbers are −1 if there is none.
+    """The entry of every tuple with the largest residual in absolute value; numbers are −1 if there is none.
 
-    `value` (n_tuples,), NaN if there is none; `stratum` (n_tuples,); `cell` (n_tuples, k), the levels of the members;
-    `class_` (n_tuples,). Positive: more samples of the class than the parts of the tuple explain.
+    `value` (n_tuples,), in its standard errors, NaN if there is none; `stratum` (n_tuples,); `cell` (n_tuples, k), the
+    levels of the members; `class_` (n_tuples,), None for numbers. Positive: more samples of the class, or larger
+    numbers, than the parts of the tuple explain.
     """
 
     value: FloatArray
     stratum: IntArray
     cell: IntArray
-    class_: IntArray
+    class_: IntArray | None = None
 
 
-def interaction_log_odds(tables: IntArray, df: IntArray, *, confidence: float = 0.95) -> LogOddsRatio:
+def interaction_log_odds(tables: IntArray, df: IntArray, *, confidence: float = 0.95) -> Effect:
     """Return the log odds ratio of interaction: Σ s ln(n + ½), s = +1 where all members and the class are 1.
 
     For two members: how much the log odds ratio of one member and the outcome grows as the other goes from 0 to 1. The
@@ -63,20 +91,10 @@ def interaction_log_odds(tables: IntArray, df: IntArray, *, confidence: float = 
     - `confidence`: coverage of the interval. It holds for a tuple chosen beforehand: tuples that were found because
       they are significant have estimates that are too large.
     """
-    from scipy.special import ndtri
-
     signs = parity_signs(tables.shape[2:])
     counts = tables.reshape(*tables.shape[:2], signs.size) + _ADDED
     in_stratum = (signs * np.log(counts)).sum(axis=-1)
-    weights = np.where(df > 0, 1 / (1 / counts).sum(axis=-1), 0.0)
-    total = weights.sum(axis=1)
-    known = total > 0
-    estimate = np.full(len(tables), np.nan)
-    estimate[known] = ((weights * in_stratum).sum(axis=1)[known]) / total[known]
-    error = np.full(len(tables), np.nan)
-    error[known] = 1 / np.sqrt(total[known])
-    reach = float(ndtri((1 + confidence) / 2)) * error
-    return LogOddsRatio(estimate, estimate - reach, estimate + reach)
+    return _over_strata(in_stratum, np.where(df > 0, 1 / (1 / counts).sum(axis=-1), 0.0), confidence)
 
 
 #: Entries with weight are counted in steps of this many.
@@ -128,11 +146,18 @@ def _leverages(weighted: FloatArray) -> FloatArray:
 
 def largest_residual(tables: IntArray, mu: FloatArray) -> LargestResidual:
     """Find where tuples depart most from H0: tables and their fit, (n_tuples, n_strata, levels …, n_classes)."""
-    n_tuples, shape = len(tables), tables.shape[1:]
-    residuals = adjusted_residuals(tables.reshape(-1, *shape[1:]), mu.reshape(-1, *shape[1:])).reshape(tables.shape)
+    shape = tables.shape[2:]
+    residuals = adjusted_residuals(tables.reshape(-1, *shape), mu.reshape(-1, *shape)).reshape(tables.shape)
     if shape[-1] == 2:
         residuals[..., 0] = np.nan  # the same as of class 1, with the other sign
-    flat = residuals.reshape(per_table(tables))
+    value, where = largest_entries(residuals)
+    return LargestResidual(value, where[:, 0], where[:, 1:-1], where[:, -1])
+
+
+def largest_entries(residuals: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the largest entry of each tuple in absolute value, and its place, (n_tuples, n_axes); −1 for none."""
+    n_tuples, shape = len(residuals), residuals.shape[1:]
+    flat = residuals.reshape(per_table(residuals))
     size = np.where(np.isnan(flat), -1.0, np.abs(flat))
     # Entries that are equal but for rounding: the first of them, on every machine.
     near = size >= size.max(axis=1, keepdims=True, initial=-1.0) * (1 - 1e-9)
@@ -140,7 +165,7 @@ def largest_residual(tables: IntArray, mu: FloatArray) -> LargestResidual:
     value = flat[np.arange(n_tuples), first]
     where = np.stack(np.unravel_index(first, shape), axis=1).astype(np.int64)
     where[np.isnan(value)] = -1
-    return LargestResidual(value, where[:, 0], where[:, 1:-1], where[:, -1])
+    return value, where
 
 
 _MAX_STEPS = 50
@@ -150,24 +175,20 @@ _CONVERGED = 1e-10
 _MAX_ENTRIES = 1 << 14
 
 
-def cell_log_odds(
-    tables: IntArray, found: LargestResidual, rows: IntArray, *, confidence: float = 0.95
-) -> LogOddsRatio:
+def cell_log_odds(tables: IntArray, found: LargestResidual, rows: IntArray, *, confidence: float = 0.95) -> Effect:
     """Return the log odds ratios of the cells with the largest residuals, NaN but in some `rows`.
 
     - `tables` (n_tuples, n_strata, levels …, n_classes).
     - `found`: of the same tuples.
     - `rows` (n_rows,): the tuples to fit.
     """
-    from scipy.special import ndtri
-
-    estimate, error = np.full(len(tables), np.nan), np.full(len(tables), np.nan)
+    assert found.class_ is not None
+    estimate, error = np.full((2, len(tables)), np.nan)
     for row in rows.tolist():
         if not np.isnan(found.value[row]):
             table = tables[row, found.stratum[row]]
             estimate[row], error[row] = log_odds_in_cell(table, tuple(found.cell[row]), int(found.class_[row]))
-    reach = float(ndtri((1 + confidence) / 2)) * error
-    return LogOddsRatio(estimate, estimate - reach, estimate + reach)
+    return wald_interval(estimate, error, confidence)
 
 
 def log_odds_in_cell(table: IntArray, cell: tuple[int, ...], class_: int) -> tuple[float, float]:
@@ -234,15 +255,7 @@ def _last_coefficient(columns: FloatArray, hits: FloatArray, n: FloatArray) -> t
 BOTH, LOG_ODDS_ONLY, OPPOSITE = "both", "log odds only", "opposite signs"
 
 
-class ExcessRisk(NamedTuple):
-    """RERI and its confidence interval, each (n_tuples,); NaN where it is not defined."""
-
-    estimate: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-
-def relative_excess_risk(tables: IntArray, df: IntArray, *, confidence: float = 0.95) -> ExcessRisk:
+def relative_excess_risk(tables: IntArray, df: IntArray, *, confidence: float = 0.95) -> Effect:
     """Return the relative excess risk due to interaction (RERI) of pairs: OR₁₁ − OR₁₀ − OR₀₁ + 1.
 
     Odds ratios are those of each cell to the cell in which both members have level 0, and stand for ratios of risks
@@ -258,12 +271,9 @@ def relative_excess_risk(tables: IntArray, df: IntArray, *, confidence: float = 
     >>> round(float(relative_excess_risk(counts, np.ones((1, 1), dtype=np.int64)).estimate[0]), 2)
     9.49
     """
-    from scipy.special import ndtri
-
     n, n_strata, *shape = tables.shape
-    unknown = np.full(n, np.nan)
     if len(shape) != 3 or not is_two_level(tuple(shape)):
-        return ExcessRisk(unknown, unknown, unknown)
+        return no_effects(n)
     counts = tables.reshape(n, n_strata, 4, 2) + _ADDED
     log_odds = np.log(counts[..., 1]) - np.log(counts[..., 0])
     ratio = np.exp(log_odds - log_odds[..., :1])  # of the cells 00, 01, 10, 11
@@ -271,14 +281,7 @@ def relative_excess_risk(tables: IntArray, df: IntArray, *, confidence: float = 
     slopes = ratio * np.array([0.0, -1.0, -1.0, 1.0])
     slopes[..., 0] = -slopes[..., 1:].sum(axis=-1)
     variance = (slopes**2 * (1 / counts).sum(axis=-1)).sum(axis=-1)
-    weights = np.where(df > 0, 1 / np.maximum(variance, 1e-300), 0.0)
-    total = weights.sum(axis=1)
-    known = total > 0
-    estimate, error = unknown.copy(), unknown.copy()
-    estimate[known] = (weights * in_stratum).sum(axis=1)[known] / total[known]
-    error[known] = 1 / np.sqrt(total[known])
-    reach = float(ndtri((1 + confidence) / 2)) * error
-    return ExcessRisk(estimate, estimate - reach, estimate + reach)
+    return _over_strata(in_stratum, np.where(df > 0, 1 / np.maximum(variance, 1e-300), 0.0), confidence)
 
 
 def class_scale_words(log_or: FloatArray, reri: FloatArray, low: FloatArray, high: FloatArray) -> list[str]:

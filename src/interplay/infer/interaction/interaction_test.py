@@ -18,7 +18,7 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, check_real
 from interplay.base.tails import log_chi2_tail
 from interplay.infer.interaction.bootstrap import N_BOOTSTRAP, drawn_g2
-from interplay.infer.interaction.effect import LargestResidual, LogOddsRatio, interaction_log_odds, largest_residual
+from interplay.infer.interaction.effect import Effect, LargestResidual, interaction_log_odds, largest_residual
 from interplay.infer.interaction.null_model import as_tables, degrees_of_freedom, is_two_level, parity_signs, step_range
 from interplay.infer.interaction.proportional_fit import fit_null_model, smallest_expected
 
@@ -46,7 +46,7 @@ class InteractionTests:
     #: (n_tuples,): smallest fitted count; below 5 a p-value of method "chi2" is a rough one.
     min_expected: FloatArray
     #: For two levels and two classes.
-    log_odds: LogOddsRatio | None
+    log_odds: Effect | None
     #: Elsewhere: the entry that departs most from H0.
     residual: LargestResidual | None
 

@@ -1,6 +1,6 @@
 """Moments of cells → how strong an interaction is, and where: a difference of differences, or the cell beyond H0.
 
-Moments of cells → tests of interactions, and intervals of effects, that hold where cells differ in their variances.
+Tests and intervals hold where cells differ in their variances.
 
 The saturated model has one mean per cell, and the leverage of a sample is 1/n of its cell. So HC3 gives the mean of a
 cell the variance V = Σ (z − mean)²/(n − 1)², and Wald's statistic of the interaction is the departure of the means from
@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
+from interplay.infer.interaction.effect import Effect, LargestResidual, largest_entries, no_effects
 from interplay.infer.number_interaction.cell_moments import CellMoments
 from interplay.infer.number_interaction.f_test import (
     MAX_CONTRASTS,
@@ -29,35 +30,6 @@ from interplay.infer.number_interaction.f_test import (
 
 #: With less than this share of its variance left, H0 fits the mean of a cell exactly.
 _FREE_VARIANCE = 1e-9
-
-
-class Effect(NamedTuple):
-    """Estimates with their intervals, each (n_tuples,); NaN where there is none."""
-
-    estimate: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-    def times(self, unit: float) -> Effect:
-        """Return the same of values in another unit."""
-        return Effect(*(values * unit for values in self))
-
-
-class LargestResidual(NamedTuple):
-    """The cell of every tuple that departs most from H0; numbers are −1, and values NaN, if there is none.
-
-    `value` (n_tuples,), in its standard errors; `stratum` (n_tuples,); `cell` (n_tuples, k), levels of the members.
-    """
-
-    value: FloatArray
-    stratum: IntArray
-    cell: IntArray
-
-
-def none_of(n_tuples: int) -> Effect:
-    """Return effects that are not known."""
-    unknown = np.full(n_tuples, np.nan)
-    return Effect(unknown, unknown, unknown)
 
 
 def is_two_level(levels: tuple[int, ...]) -> bool:
@@ -83,7 +55,7 @@ def difference_of_differences(
     """
     n_tuples, n_strata = moments.n.shape[:2]
     if not is_two_level(moments.levels):
-        return none_of(n_tuples)
+        return no_effects(n_tuples)
     signs = np.sign(full_contrasts(moments.levels)[:, 0])
     variances = mean_variances(moments, fewest=fewest).reshape(n_tuples, n_strata, -1)
     n = moments.n.reshape(variances.shape)
@@ -159,15 +131,7 @@ def effect_in_cell(moments: CellMoments, found: LargestResidual, *, fewest: int 
 
 def largest_residual(moments: CellMoments, *, fewest: int = FEWEST_IN_CELL) -> LargestResidual:
     """Find where tuples depart most from H0."""
-    residuals = standardised_residuals(moments, fewest=fewest)
-    n_tuples, shape = len(residuals), residuals.shape[1:]
-    flat = residuals.reshape(n_tuples, -1)
-    size = np.where(np.isnan(flat), -1.0, np.abs(flat))
-    # Of cells that are equal but for rounding, the first.
-    first = (size >= size.max(axis=1, keepdims=True, initial=-1.0) * (1 - 1e-9)).argmax(axis=1)
-    value = flat[np.arange(n_tuples), first]
-    where = np.stack(np.unravel_index(first, shape), axis=1).astype(np.int64)
-    where[np.isnan(value)] = -1
+    value, where = largest_entries(standardised_residuals(moments, fewest=fewest))
     return LargestResidual(value, where[:, 0], where[:, 1:])
 
 

@@ -17,18 +17,16 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
+from interplay.infer.interaction.effect import Effect, LargestResidual, no_effects
 from interplay.infer.interaction.tuple_tests import MAX_EXPLAINING, METHODS, SPARSE, TupleTests
 from interplay.infer.number_interaction.cell_moments import CellMoments, ScoredNumbers, cell_moments
 from interplay.infer.number_interaction.effect import (
-    Effect,
-    LargestResidual,
     difference_of_differences,
     effect_in_cell,
     interval,
     is_two_level,
     johansen_log_p,
     largest_residual,
-    none_of,
     robust_test,
 )
 from interplay.infer.number_interaction.f_test import FTest, f_log_p_below, f_test, f_test_of
@@ -86,17 +84,17 @@ def number_tests(
     values, unit = in_unit(numbers.values)
     in_units = cell_moments(cells, values, levels, n_strata=n_strata) if np.isfinite(values).all() else None
     residual = LargestResidual(np.full(n, np.nan), np.full(n, -1), np.full((n, k), -1))
-    in_cell = none_of(n)
+    in_cell = no_effects(n)
     if dosages is None:
         tests, robust_log_p = f_test(moments, fewest=fewest), robust_test(moments, fewest=fewest).log_p
-        effect = none_of(n) if in_units is None else difference_of_differences(in_units, fewest=fewest)
+        effect = no_effects(n) if in_units is None else difference_of_differences(in_units, fewest=fewest)
         if not is_two_level(levels):
             residual = largest_residual(moments, fewest=fewest)
-            in_cell = none_of(n) if in_units is None else effect_in_cell(in_units, residual, fewest=fewest)
+            in_cell = no_effects(n) if in_units is None else effect_in_cell(in_units, residual, fewest=fewest)
     else:
         of_scores = dosage_test(moments, dosages)
         tests, robust_log_p = of_scores.f, of_scores.robust_log_p
-        effect = none_of(n) if in_units is None else dosage_test(in_units, dosages).effect
+        effect = no_effects(n) if in_units is None else dosage_test(in_units, dosages).effect
     other_log_p = np.full(n, np.nan)
     if numbers.other is not None:
         other_log_p = first_test(cells, numbers.other, levels, n_strata=n_strata, dosages=dosages, fewest=fewest).log_p

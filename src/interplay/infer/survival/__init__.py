@@ -2,8 +2,7 @@
 
 ::
 
-    hazard_effects.py        variables that were found, times → concordance, a check of proportional hazards
+    hazard_effects.py        variables that were found, times → Harrell's concordance, a check of proportional hazards
     survival_curves.py       times → Kaplan and Meier's estimate with Greenwood's intervals; curves of the cells of a
                              tuple
-    concordance.py           risks           → Harrell's C
 """

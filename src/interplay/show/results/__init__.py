@@ -1,4 +1,4 @@
-"""Results of the calls: they hold and show, and compute nothing.
+"""Results of the calls: they hold and show. What they compute is tests in new samples, and verdicts of `tagging`.
 
 ::
 
@@ -11,16 +11,13 @@
     interaction_table.py       tested tuples → columns with names, a graph, rules that people read, SQL
     leads.py                   leads, the tuples that join each, as a table; Tagging: verdicts on leads
     tagging.py                 leads, samples, more columns → verdicts: does another column explain a lead?
-    neighbours.py              columns near the members of leads → columns of their effects
     interaction_summary.py     Interactions → a few lines of text
     variants.py                Variants: places, alleles, frequencies and effects per allele; summary statistics
     combined.py                Combined: tests of several studies as one
     replicated.py              Replication: relevant variables in new samples, beside the first ones
     variable_replication.py    Selection + new samples → tests of its variables, each in the way it was found
-    replication.py             listed tuples and new samples → tests there; again beside smooth effects of cut numbers
-    number_replication.py      the same for one tuple and an outcome of numbers
-    cut_samples.py             codes of a tuple's members → the samples that have a level of each, for second tests
-    product_replication.py     tuples that were found by products, tested there by their products
+    replication.py             listed tuples and new samples → tests there, by levels or products; again beside smooth
+                               effects of cut numbers
     provenance.py              when, by which engine and versions a result was made; of shards, summed
     summary_words.py           parts of a summary that both share: samples, classes, strata, cuts, table
     saved.py                   Selection, Interactions or Combined ↔ one file, with checks that it is consistent

@@ -1,49 +1,78 @@
-"""Listed tuples and new samples → tests of the tuples in the new samples, at the thresholds of the first ones."""
+"""Listed tuples and new samples → tests of the tuples in the new samples, at the thresholds of the first ones.
+
+Tuples that were found by products are tested by their products. Tuples whose numbers were cut are tested again beside
+smooth effects of the numbers.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, cast
+from math import prod
+from typing import Any, cast
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, in_unit
 from interplay.base.checks import check_choice, shown, warn
-from interplay.data.codes.cuts import NO_LEVEL
-from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
+from interplay.data.codes.cuts import NO_LEVEL, VariableCuts
+from interplay.data.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts, counts_in_cells
 from interplay.data.models.linear import spline_columns
+from interplay.data.study.columns import Column
 from interplay.data.study.design import Strata
+from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome
 from interplay.data.study.outcomes.ordered import OrderedClasses, scored_again
-from interplay.data.study.outcomes.targets import ClassTarget
+from interplay.data.study.outcomes.outcome import Outcome
+from interplay.data.study.outcomes.targets import ClassTarget, ScoreTarget
 from interplay.data.study.outcomes.times import Survival, split_survival
 from interplay.data.study.study import Study, make_study
-from interplay.infer.interaction.beside_test import ModelTest, smooth_log_p, smooth_test
-from interplay.infer.interaction.effect import LargestResidual, LogOddsRatio, adjusted_residuals, cell_log_odds
+from interplay.infer.interaction.beside_test import ModelTest, TupleSamples, smooth_log_p, smooth_test
+from interplay.infer.interaction.effect import Effect, LargestResidual, adjusted_residuals, cell_log_odds, no_effects
+from interplay.infer.interaction.product_test import (
+    Freedom,
+    Member,
+    product_models,
+    product_test,
+    second_test,
+)
 from interplay.infer.interaction.proportional_fit import fit_null_model
 from interplay.infer.interaction.table_tests import tested_tables
 from interplay.infer.interaction.tested_in_model import (
     effects_alone,
     tuple_in_model,
     with_model_tests,
+    with_product_tests,
+    with_second_tests,
 )
 from interplay.infer.interaction.tuple_tests import LISTED_METHODS, TupleTests, adjust_listed, corrected_p_values
+from interplay.infer.number_interaction.cell_moments import cell_moments, scored_numbers
+from interplay.infer.number_interaction.effect import effect_in_cell, standardised_residuals
+from interplay.infer.number_interaction.number_tests import number_tests
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
-from interplay.show.results.cut_samples import cut_samples
 from interplay.show.results.interactions import Interactions
-from interplay.show.results.number_replication import replicated_numbers
-from interplay.show.results.product_replication import replicated_products
 from interplay.show.results.provenance import Provenance
 from interplay.show.results.summary_words import model_in_words
 
-if TYPE_CHECKING:
-    from interplay.show.results.interactions import Interactions
+
+def cut_samples(
+    cuts: Sequence[VariableCuts], codes: Sequence[IntArray], strata: Strata | None, *, has_dosages: bool = False
+) -> TupleSamples:
+    """Return the samples with a level of every member.
+
+    - `cuts`: of each member.
+    - `codes`, sequence of (n_samples,): levels of each member, `NO_LEVEL` where there is none.
+    - `has_dosages`: whether levels are dosages, the product of which is tested.
+    """
+    known = np.flatnonzero(np.all([code != NO_LEVEL for code in codes], axis=0))
+    levels = np.array(codes)[:, known]
+    dosages = [cut.dosages()[of] for cut, of in zip(cuts, levels, strict=True)] if has_dosages else None
+    return TupleSamples(known, levels, None if strata is None else strata.codes[known], dosages)
 
 
 def replicate(
@@ -206,7 +235,7 @@ def _replicated_counts(
     outcome: ClassTarget,
     strata: Strata | None,
 ) -> tuple[TupleTests, TupleCounts | None]:
-    """Test the tuple in a row of `first` by the counts of new samples; arguments as in `replicated_numbers`."""
+    """Test the tuple in a row of `first` by the counts of new samples; arguments as in `_replicated_numbers`."""
     counts = _counted(codes, levels, outcome, strata)
     members, d = first.tested.tuples[row : row + 1], first.tested.discretization[row : row + 1]
     tested = tested_tables(
@@ -219,44 +248,100 @@ def _replicated_counts(
     )
     pooled = counts if strata is None else counts.sum(axis=0)
     of_cells = TupleCounts(members[0], 0, int(d[0]), level_names, pooled) if pooled.size <= MAX_NUMBERS else None
-    return replace(tested, discretization=d, **_at_first_cell(first, row, counts, strata)), of_cells
+    tables = counts[np.newaxis] if strata is None else counts
+    there = _at_first_cell(
+        first,
+        row,
+        strata,
+        lambda: adjusted_residuals(tables, fit_null_model(tables).mu),
+        lambda cell: cell_log_odds(tables[np.newaxis], cell, np.array([0])),
+    )
+    return replace(tested, discretization=d, **there), of_cells
+
+
+def _replicated_numbers(
+    first: Interactions,
+    row: int,
+    codes: list[IntArray],
+    levels: list[int],
+    level_names: list[list[str]],
+    outcome: ScoreTarget,
+    strata: Strata | None,
+) -> tuple[TupleTests, TupleCounts | None]:
+    """Test the tuple in a row of `first`; `codes` are the levels of its members, `NO_LEVEL` where there is none.
+
+    Ranks are those among all new samples, also where some have no level of a member and are left out of the test.
+    """
+    members, d = first.tested.tuples[row], int(first.tested.discretization[row])
+    known = np.all([code != NO_LEVEL for code in codes], axis=0)
+    # A column with one value has two levels in tests, one of them empty.
+    shape = tuple(max(n, 2) for n in levels)
+    n_strata = 1 if strata is None else strata.n_strata
+    n_cells = n_strata * prod(shape)
+    cells = np.full((1, len(known)), n_cells, dtype=np.int64)
+    columns = [code[known] for code in codes]
+    within = np.zeros(int(known.sum()), dtype=np.int64) if strata is None else strata.codes[known]
+    cells[0, known] = np.ravel_multi_index([within, *columns], (n_strata, *shape))
+    dosages = None
+    if first.settings.get("coding") == "dosage":
+        dosages = np.zeros((1, len(levels), max(shape)))
+        for place, v in enumerate(members.tolist()):
+            of_levels = first.cuts_of(v).dosages()[: max(shape)]
+            dosages[0, place, : len(of_levels)] = of_levels
+    numbers = scored_numbers(outcome, strata)
+    tested = number_tests(cells, numbers, members[np.newaxis], shape, n_strata=n_strata, dosages=dosages)
+    moments = partial(cell_moments, cells, levels=shape, n_strata=n_strata)
+    values, unit = in_unit(numbers.values)
+    there = _at_first_cell(
+        first,
+        row,
+        strata,
+        lambda: standardised_residuals(moments(numbers.scores), fewest=numbers.fewest)[0],
+        lambda cell: effect_in_cell(moments(values), cell, fewest=numbers.fewest).times(unit),
+    )
+    tested = replace(tested.of_discretization(np.array([d])), **there)
+    small = 6 * prod(len(names) for names in level_names) <= MAX_NUMBERS
+    return tested, counts_in_cells(columns, outcome.values[known], level_names, members, d) if small else None
 
 
 #: The tests of one tuple in new samples, by the kind of its cells.
 _OF_CELLS: dict[str, Callable[..., tuple[TupleTests, TupleCounts | None]]] = {
     "classes": _replicated_counts,
-    "numbers": replicated_numbers,
+    "numbers": _replicated_numbers,
 }
 
 
-def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> dict[str, Any]:
-    """Return the new residual of the cell whose residual was the largest in the first samples."""
+def _at_first_cell(
+    first: Interactions,
+    row: int,
+    strata: Strata | None,
+    residuals: Callable[[], FloatArray],
+    effect_of: Callable[[LargestResidual], Effect],
+) -> dict[str, Any]:
+    """Return the new residual of the cell whose residual was the largest in the first samples.
+
+    - `residuals`: of the strata, cells, and classes if there are any.
+    - `effect_of`: a cell → its effect.
+    """
     found = first.tested
-    assert found.residual_class is not None
     if np.isnan(found.residual[row]):
         return {}
     labels = list(first.provenance["strata"])
     label = labels[found.residual_stratum[row]] if labels else None
-    tables = counts[np.newaxis] if strata is None else counts
     stratum = 0 if strata is None else strata.labels.index(label) if label in strata.labels else None
-    value, effect = math.nan, LogOddsRatio(*(np.full(1, math.nan) for _ in range(3)))
+    cell = found.residual_cell[row : row + 1]
+    class_ = None if found.residual_class is None else found.residual_class[row : row + 1]
+    value, effect = np.array([math.nan]), no_effects(1)
     if stratum is not None:
-        residuals = adjusted_residuals(tables, fit_null_model(tables).mu)
-        value = float(residuals[(stratum, *found.residual_cell[row], found.residual_class[row])])
-        place = LargestResidual(
-            np.array([value]),
-            np.array([stratum]),
-            found.residual_cell[row : row + 1],
-            found.residual_class[row : row + 1],
-        )
-        effect = cell_log_odds(tables[np.newaxis], place, np.array([0]))
+        value = np.array([residuals()[(stratum, *cell[0], *(() if class_ is None else class_))]])
+        effect = effect_of(LargestResidual(value, np.array([stratum]), cell, class_))
     return {
         "cell_effect": effect.estimate,
         "cell_low": effect.low,
         "cell_high": effect.high,
-        "residual": np.array([value]),
-        "residual_cell": found.residual_cell[row : row + 1],
-        "residual_class": found.residual_class[row : row + 1],
+        "residual": value,
+        "residual_cell": cell,
+        "residual_class": class_,
         "residual_stratum": np.array([stratum or 0]),
     }
 
@@ -305,3 +390,43 @@ def replicated_beside_smooth(
     log_p = tested.smooth_log_p.copy()
     log_p[rows] = smooth_log_p(corrected_p_values(again, chi2, df, 1), [other for _, other in found], level)
     return replace(tested, smooth_log_p=log_p).smooth_judged(adjust, level)
+
+
+def product_member(cuts: VariableCuts, column: Column, codes: IntArray, freedom: Freedom) -> Member:
+    """Return a member with scores in new samples; `codes` are its levels there."""
+    if cuts.is_cut:
+        return Member.of_number(column.read().astype(np.float64), freedom)
+    return Member(np.where(codes == NO_LEVEL, 0.0, cuts.dosages()[codes]), None)
+
+
+def replicated_products(first: Interactions, tested: TupleTests, study: Study, number_of: dict[str, int]) -> TupleTests:
+    """Replace tests of levels by those of products, where products were found; ranks are those of the new samples."""
+    if first.tested.way is None:
+        return tested
+    tested, rows = tested.of_way("levels"), np.flatnonzero(first.tested.are_products)
+    if not len(rows):
+        return tested
+    table, strata = study.table, study.strata
+    model = study.model or FullModel.of(cast("Outcome", study.compared), study.design)
+    freedom = Freedom.of(model.outcome.n_informative, first.dimensions)
+    groups = None if study.groups is None else study.groups.codes
+    found, again = [], []
+    for row in rows.tolist():
+        cuts = [first.cuts_of(v) for v in tested.tuples[row].tolist()]
+        columns = [table.column(number_of[first.names[one.variable]]) for one in cuts]
+        codes = [one.codes(of, 0, omit_missing=True) for one, of in zip(cuts, columns, strict=True)]
+        samples = cut_samples(cuts, codes, strata)
+        members = [
+            product_member(*each, freedom).of_samples(samples.known) for each in zip(cuts, columns, codes, strict=True)
+        ]
+        is_shape = bool(first.tested.are_shapes[row])
+        models, product = product_models(members, samples, model, is_shape=is_shape)
+        found.append(product_test(model, models, product, groups=groups))
+        flexible, _ = product_models(members, samples, model, is_shape=is_shape, is_flexible=True)
+        again.append(second_test(model, flexible, groups))
+    products = with_product_tests(tested.chosen(rows), found, model, study.compared, first.tested.way[rows])
+    products = with_second_tests(products, np.arange(len(rows)), again)
+    both = TupleTests.joined([tested, products])
+    order = np.arange(len(tested))
+    order[rows] = len(tested) + np.arange(len(rows))
+    return both.chosen(order)

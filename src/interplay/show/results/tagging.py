@@ -27,13 +27,11 @@ from interplay.infer.interaction.beside_test import covariate_products
 from interplay.infer.interaction.product_test import Freedom, main_effects
 from interplay.infer.linkage import clump_tuples, linkage_rows, squared_associations
 from interplay.infer.neighbour_screen import Neighbours, responses
+from interplay.infer.neighbours import TYPED_CHI2, ColumnPool, bridging, find_neighbours
 from interplay.infer.smooth_columns import smooth_columns
 from interplay.infer.tagging import Lead, Tagged, tagged_tuple
-from interplay.show.results.cut_samples import cut_samples
 from interplay.show.results.leads import Tagging, columns_named, linkage_for
-from interplay.show.results.neighbours import TYPED_CHI2, ColumnPool, bridging, find_neighbours
-from interplay.show.results.product_replication import product_member
-from interplay.show.results.replication import outcome_of
+from interplay.show.results.replication import cut_samples, outcome_of, product_member
 from interplay.show.results.summary_words import model_in_words
 
 if TYPE_CHECKING:
