@@ -22,6 +22,7 @@ whole groups.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -66,7 +67,7 @@ def claims_of(target: Target, **beside: Any) -> Claims:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Claims:
+class Claims(ABC):
     """The outcome of samples, and tests of claims about it: in a model, or by permutations of groups."""
 
     strata: IntArray | None = None  #: (n_samples,)
@@ -195,39 +196,39 @@ class Claims:
     _given: ClassVar[type[GivenOthers]]
 
     @property
+    @abstractmethod
     def as_number(self) -> FloatArray:
         """The outcome as one number per sample: of classes, which is the second."""
-        raise NotImplementedError
 
     def measured(self, rows: IntArray, known: dict[str, Any], labels: tuple[str, ...]) -> dict[str, Any]:
         """Return the `known` fields of an outcome whose effects are measured, in some samples, as it is compared."""
         return known
 
     @property
+    @abstractmethod
     def _labels(self) -> IntArray:
         """What changes places in permutations, (n_samples,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _targets(self, relabeled: IntArray | None = None) -> FloatArray:
         """Return what is compared, (n_targets, n_samples), after a permutation of the labels if one is given."""
-        raise NotImplementedError
 
-    @cached_property
+    @property
+    @abstractmethod
     def _numbers(self) -> NumberTarget | None:
         """The outcome as a number; None of more than two classes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _of_many_ranks(self, normal: FloatArray, kind: str) -> float:
         """Return ln p of normal scores, or of their squares, (1, n_samples), of a variable of many values."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _of_level_ranks(self, levels: IntArray, n_levels: int, kind: str) -> float:
         """Return ln p of the ranks of a few levels."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _of_levels_within(self, levels: IntArray, n_levels: int, within: IntArray) -> float:
         """Return ln p of differences between levels within cells of other members, and strata."""
-        raise NotImplementedError
 
     @cached_property
     def _codes(self) -> IntArray:

@@ -12,8 +12,8 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.checks import shown
 
-#: Columns of PLINK's text files with the names of families and people.
-FAMILY_COLUMNS, PERSON_COLUMNS = ("#FID", "FID"), ("IID", "#IID")
+#: Columns of PLINK's text files with the names of families.
+FAMILY_COLUMNS = ("#FID", "FID")
 
 
 class SampleNames(NamedTuple):

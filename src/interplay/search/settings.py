@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from math import prod
 from typing import Any, Self
 
@@ -51,6 +51,12 @@ class SearchSettings:
         """
         unused = {field.name for field in fields(self) if field.default is not MISSING and self._is_default(field)}
         return {name: value for name, value in vars(self).items() if name not in unused}
+
+    def of_columns(self, table: Table, kept: IntArray) -> Self:
+        """Return the settings of a search among some columns of a table: `discrete` may list columns."""
+        if isinstance(self.discrete, str):
+            return self
+        return replace(self, discrete=forced_kinds(self.discrete, table).astype(bool)[kept])
 
     def _is_default(self, field: Field[Any]) -> bool:
         return bool(getattr(self, field.name) == field.default)

@@ -15,7 +15,6 @@ from interplay.ask.tuple_tests.prospects import PValueCaps, check_listed_method
 from interplay.base.arrays import MAX_PERMUTATIONS, IntArray
 from interplay.base.checks import check_choice, check_int, check_list, check_real, shown
 from interplay.data.codes.coder import MISSING_CHOICES
-from interplay.data.codes.survey import forced_kinds
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.design import is_by_chromosome
 from interplay.data.study.study import Study, make_study
@@ -96,10 +95,7 @@ class InteractionTask:
 
     def of_variables(self, kept: IntArray) -> InteractionTask:
         """Return the task of some variables, up to the same p-values; of families of all tuples."""
-        settings = self.settings
-        if not isinstance(settings.discrete, str):
-            discrete = forced_kinds(settings.discrete, self.study.table).astype(bool)[kept]
-            settings = replace(settings, discrete=discrete)
+        settings = self.settings.of_columns(self.study.table, kept)
         family = replace(self.family, n_vars=len(kept))
         table = ColumnSubset(self.study.table, kept, keeps_numbers=True)
         return replace(self, study=replace(self.study, table=table), settings=settings, family=family)
@@ -117,10 +113,8 @@ class InteractionTask:
     @cached_property
     def search_settings(self) -> SearchSettings:
         """The settings, with `discrete` for the variables of the comparison."""
-        discrete, columns = self.settings.discrete, self.family.columns
-        if columns is None or isinstance(discrete, str):
-            return self.settings
-        return replace(self.settings, discrete=forced_kinds(discrete, self.study.table).astype(bool)[columns])
+        columns = self.family.columns
+        return self.settings if columns is None else self.settings.of_columns(self.study.table, columns)
 
     def numbers(self, searched: IntArray) -> IntArray:
         """Turn numbers of variables of the comparison into numbers of variables of the study."""

@@ -15,7 +15,6 @@ from interplay.ask.selection.settings import SelectionSettings, check_selection_
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int, check_real, shown
 from interplay.data.codes.coded import CodedStudy
-from interplay.data.codes.survey import forced_kinds
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.design import is_by_chromosome
 from interplay.data.study.study import Study, make_study
@@ -92,10 +91,7 @@ class SelectionTask:
 
     def of_variables(self, kept: IntArray) -> SelectionTask:
         """Return the task of some variables."""
-        settings = self.settings
-        if not isinstance(settings.discrete, str):
-            discrete = forced_kinds(settings.discrete, self.study.table).astype(bool)[kept]
-            settings = replace(settings, discrete=discrete)
+        settings = self.settings.of_columns(self.study.table, kept)
         table = ColumnSubset(self.study.table, kept, keeps_numbers=True)
         comparisons = tuple(replace(comparison, table=table) for comparison in self.comparisons)
         return replace(self, study=replace(self.study, table=table), settings=settings, comparisons=comparisons)

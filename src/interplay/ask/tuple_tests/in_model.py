@@ -122,6 +122,8 @@ def _test_at_once(
     """
     model, outcome = coded.comparison.model, coded.comparison.outcome
     assert model is not None
+    if (of_cells := model.outcome.tests_of_cells(model.design)) is None:
+        return
     whole = np.flatnonzero(~has_gaps[tested.tuples].any(axis=1))
     parts: list[IntArray] = []  # of tuples of equal levels, as many as fit into memory
     for places in places_of_each(np.column_stack([tested.discretization, n_levels[tested.tuples]])[whole]):
@@ -139,10 +141,10 @@ def _test_at_once(
         cells = np.ravel_multi_index(tuple(codes.swapaxes(0, 1)), levels)
         counts = np.stack([(cells == cell).sum(axis=1) for cell in range(math.prod(levels))])
         full = np.flatnonzero(counts.min(axis=0) >= max(outcome.fewest_in_cell, 1))
-        tests = model.outcome.cell_tests(cells[full], null_design((*levels, 2))[:, 1, 1:])
+        tests = of_cells(cells[full], null_design((*levels, 2))[:, 1, 1:])
         found = zip(some[full].tolist(), models_of_cells(tests, levels, bar), strict=True)
         return {row: one for row, one in found if not np.isnan(one.log_p)}
 
-    if parts and model.outcome.tests_cells(model.design):
+    if parts:
         told = part(progress, 0.0, sum(map(len, parts)) / len(tested))
         map_shown(test, parts, 1, progress=told, what=_WHAT, sizes=list(map(len, parts)), into=into)

@@ -36,23 +36,18 @@ def concordance(
     >>> round(concordance(time, event, np.array([3.0, 1.0, 2.0, 1.0])), 3)
     0.7
     """
-    n = len(time)
-    pairs = np.zeros((3, n), dtype=np.int64)
-    strata = np.zeros(n, dtype=np.int64) if strata is None else numbered(strata)
+    strata = np.zeros(len(time), dtype=np.int64) if strata is None else numbered(strata)
+    pairs = np.zeros(3, dtype=np.int64)
     for rows in places_of_each(strata):
-        pairs[:, rows] = _pairs_of_each(time[rows], event[rows], risk[rows], None if entry is None else entry[rows])
-    concordant, discordant, comparable = pairs
-    # Each pair was counted at both of its samples.
-    total = int(comparable.sum()) // 2
-    if not total:
-        return float("nan")
-    return 0.5 + float((concordant - discordant).sum()) / (4.0 * total)
+        pairs += _pairs(time[rows], event[rows], risk[rows], None if entry is None else entry[rows])
+    concordant, discordant, comparable = pairs.tolist()
+    return 0.5 + (concordant - discordant) / (2 * comparable) if comparable else float("nan")
 
 
-def _pairs_of_each(
+def _pairs(
     time: npt.NDArray[Any], event: npt.NDArray[Any], risk: FloatArray, entry: npt.NDArray[Any] | None
 ) -> IntArray:
-    """Return the concordant, discordant and all comparable pairs of each sample, (3, n)."""
+    """Return the numbers of concordant, discordant and all comparable pairs."""
     event = np.asarray(event, dtype=bool)
     n = len(time)
     moments = numbered(np.concatenate([time, time if entry is None else entry]).astype(np.float64))
@@ -60,18 +55,13 @@ def _pairs_of_each(
     stop = 2 * moments[:n] + ~event
     rank = numbered(risk)
     at = np.flatnonzero(event)
-    found = np.zeros((3, n), dtype=np.int64)
-
+    found = np.zeros(3, dtype=np.int64)
     # Where no risks are equal, pairs that are not concordant are discordant.
     all_differ = int(rank.max(initial=-1)) + 1 == n
 
     def add(later: IntArray, sign: int) -> None:
-        for row, ranks in enumerate((rank, -rank, None)):
-            if row == 1 and all_differ:
-                continue
-            of_events, of_later = _after_and_below(stop[at], later, at, ranks)
-            found[row, at] += sign * of_events
-            found[row] += sign * of_later
+        for row, ranks in enumerate((rank, None if all_differ else -rank, None)):
+            found[row] += sign * _n_after_and_below(stop[at], later, at, ranks)
 
     add(stop, 1)
     if entry is not None:  # a sample that enters at the time of the event, or after it, is not at risk
@@ -81,10 +71,8 @@ def _pairs_of_each(
     return found
 
 
-def _after_and_below(
-    moment: IntArray, later: IntArray, at: IntArray, rank: IntArray | None
-) -> tuple[IntArray, IntArray]:
-    """Count pairs of an event and a sample that lies after it and has a lower rank, of each event and each sample.
+def _n_after_and_below(moment: IntArray, later: IntArray, at: IntArray, rank: IntArray | None) -> int:
+    """Count the pairs of an event and a sample that lies after it and has a lower rank.
 
     - `moment` (n_events,).
     - `later` (n_samples,): moments of the samples, to be compared with those of events.
@@ -92,42 +80,32 @@ def _after_and_below(
     - `rank` (n_samples,): without ranks, all pairs with the sample after the event.
     """
     if rank is None:
-        of_events = len(later) - np.searchsorted(np.sort(later), moment, side="right")
-        return of_events, np.searchsorted(np.sort(moment), later)
+        return int((len(later) - np.searchsorted(np.sort(later), moment, side="right")).sum())
     n_events = len(moment)
     n = n_events + len(later)
-    is_sample = np.arange(n) >= n_events
+    here = np.arange(n)
+    is_sample = here >= n_events
     # Equal moments: the sample first, which is not after the event. Equal ranks: the event first, which is not above.
     by_moment = np.lexsort((~is_sample, np.concatenate([moment, later])))
-    by_rank = np.lexsort((is_sample, np.concatenate([rank[at], rank])))
+    members = np.lexsort((is_sample, np.concatenate([rank[at], rank])))
     place = np.empty(n, dtype=np.int64)
-    place[by_moment] = np.arange(n)
-    counts = np.zeros(n, dtype=np.int64)
+    place[by_moment] = here
+    n_pairs = 0
     # Halves of halves of the order of moments, each with its members in the order of ranks: pairs of an event in the
     # first half and a sample in the second one are counted by cumulative sums, and the halves become the wholes.
-    members = by_rank
     for bit in reversed(range(max(n - 1, 0).bit_length())):
         in_second = (place[members] >> bit & 1).astype(bool)
-        start = np.arange(n) >> (bit + 1) << (bit + 1)
-        end = np.minimum(start + (2 << bit), n)
-        samples, events = (
-            np.concatenate([[0], np.cumsum(each)])
-            for each in (in_second & is_sample[members], ~in_second & ~is_sample[members])
-        )
-        here = np.arange(n)
-        counts[members] += np.where(
-            is_sample[members],
-            np.where(in_second, events[end] - events[here], 0),
-            np.where(in_second, 0, samples[here] - samples[start]),
-        )
+        start = here >> (bit + 1) << (bit + 1)
+        samples = np.concatenate([[0], np.cumsum(in_second & is_sample[members])])
+        n_pairs += int((samples[:-1] - samples[start])[~in_second & ~is_sample[members]].sum())
         second_before = np.concatenate([[0], np.cumsum(in_second)])
-        n_second = second_before[here] - second_before[start]
-        first_size = np.minimum(1 << bit, end - start)
-        goes_to = np.where(in_second, start + first_size + n_second, start + (here - start) - n_second)
+        n_second = second_before[:-1] - second_before[start]
+        first_size = np.minimum(1 << bit, np.minimum(start + (2 << bit), n) - start)
+        goes_to = start + np.where(in_second, first_size + n_second, here - start - n_second)
         moved = np.empty(n, dtype=np.int64)
         moved[goes_to] = members
         members = moved
-    return counts[:n_events], counts[n_events:]
+    return n_pairs
 
 
 class HazardEffects(NamedTuple):

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,7 +42,7 @@ class Claims(NamedTuple):
     is_permuted: bool
 
 
-class Result:
+class Result(ABC):
     """A result with names of variables, settings and provenance. The dataclasses that hold results inherit from it."""
 
     names: list[str]
@@ -77,14 +78,6 @@ class Result:
         source = {"file": file, "dropped": list(dropped), "command": command}
         return cast(Self, replace(cast(Any, self), provenance=self.provenance | {"source": source}))
 
-    def claims(self) -> Claims:
-        """Return the p-values of all rows, for an adjustment over several results."""
-        raise NotImplementedError
-
-    def adjust_all(self, p_value: FloatArray, n_tests: int) -> FloatArray:
-        """Adjust the p-values of several results of this kind for all tests of theirs, listed or not."""
-        raise NotImplementedError
-
     def save(self, path: str | PathLike[str]) -> None:
         """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""
         from interplay.show.results.saved import save_result
@@ -95,9 +88,9 @@ class Result:
         """Return the same result with all that is made of the samples when it is asked for, and without these."""
         return self
 
+    @abstractmethod
     def summary(self) -> str:
         """Return the result in words."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return self.summary()

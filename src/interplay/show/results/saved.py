@@ -209,7 +209,7 @@ _COMBINED = FileFormat(
 )
 
 
-_OF_ONE = {Selection: _SELECTION, Interactions: _INTERACTIONS}
+_OF_ONE: dict[type, FileFormat] = {Selection: _SELECTION, Interactions: _INTERACTIONS}
 
 
 def _are_sound(traits: Traits) -> bool:

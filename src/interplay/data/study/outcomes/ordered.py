@@ -100,11 +100,6 @@ class OrderedClasses(ScoreTarget, Outcome):
         fit = fit_ordered(self._codes, columns, design.offset)
         return Coefficients(fit.coefficients, fit.covariance)
 
-    def nested_ratio(self, columns: FloatArray, n_smaller: int, rows: IntArray) -> tuple[float, int]:
-        fits = _OrderedFits(self._codes[rows], None)
-        smaller = fits.fit(columns[:, :n_smaller])
-        return fits.ratio(smaller, fits.fit(columns, smaller))
-
 
 class OrderedFit(NamedTuple):
     """A model of proportional odds at the maximum of its likelihood."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -278,7 +279,9 @@ class Outcome(ABC):
 
     def nested_ratio(self, columns: FloatArray, n_smaller: int, rows: IntArray) -> tuple[float, int]:
         """Compare models of columns and of the first ones, in some samples, without a design: χ² and its df."""
-        raise NotImplementedError
+        fits = self.fits(Design(len(rows)), rows)
+        smaller = fits.fit(columns[:, :n_smaller])
+        return fits.ratio(smaller, fits.fit(columns, smaller))
 
     def ratio_on_other_scale(
         self, columns: FloatArray, n_smaller: int, rows: IntArray, offset: FloatArray | None
@@ -286,18 +289,13 @@ class Outcome(ABC):
         """Compare the same on a scale that bends sums of effects otherwise; None where there is no other."""
         return None
 
-    def tests_cells(self, design: Design) -> bool:
-        """Say whether `cell_tests` is there for a design; else models are fitted one by one."""
-        return False
+    def tests_of_cells(self, design: Design) -> Callable[[IntArray, FloatArray], CellTests] | None:
+        """Return what tests the interactions of many tuples at once, in all samples; None where each needs a fit.
 
-    def cell_tests(self, cells: IntArray, smaller: FloatArray) -> CellTests:
-        """Test the interactions of many tuples at once, in all samples.
-
-        - `cells` (n, n_samples): the cell of each sample, none of them empty.
-        - `smaller` (n_cells, n_columns): columns of the models without interaction, without a constant; those with it
-          have a column for each cell.
+        It is given the cell of each sample, (n, n_samples), none of them empty, and columns of the models without
+        interaction, (n_cells, n_columns), without a constant; those with it have a column for each cell.
         """
-        raise NotImplementedError
+        return None
 
     def n_counted(self, rows: IntArray) -> int:
         """Return how many samples, or events, there are among some samples."""

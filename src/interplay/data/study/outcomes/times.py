@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -315,10 +315,10 @@ class Survival(Outcome):
         n_free = n_free if groups is None else min(n_free, len(np.unique(clusters)) - 1)
         return SecondTest(robust_log_p=float(log_f_tail(wald / len(added), len(added), max(n_free, 1))))
 
-    def tests_cells(self, design: Design) -> bool:
-        return not design.adjusts and design.strata is None and bool(self.event.any())
+    def tests_of_cells(self, design: Design) -> Callable[[IntArray, FloatArray], CellTests] | None:
+        return None if design.adjusts or design.strata is not None or not self.event.any() else self._cell_tests
 
-    def cell_tests(self, cells: IntArray, smaller: FloatArray) -> CellTests:
+    def _cell_tests(self, cells: IntArray, smaller: FloatArray) -> CellTests:
         fits = fit_cells(self._unstratified, cells, smaller)
         # Contrasts of cells that the smaller model, with a constant, sets to 0; Wald's test does not depend on a basis.
         n_cells = len(smaller)
