@@ -10,7 +10,7 @@ from full_models import full_model
 from interplay.ask.selection.call import task_of
 from interplay.data.study.outcomes.numbers import number_outcome
 from interplay.data.study.outcomes.times import Survival
-from interplay.infer.claims import Claims, ClassClaims, NumberClaims
+from interplay.infer.claims import ClassClaims, NumberClaims
 from reference import covariate_columns
 
 
@@ -110,7 +110,7 @@ def test_times_are_tested_in_coxs_model():
     time, event = rng.exponential(np.exp(-0.5 * base[0] - 0.2 * own[0])), rng.random(200) < 0.7
     fits = [PHReg(time, np.vstack(rows).T, status=event, ties="efron").fit() for rows in ([base], [base, own])]
     chi2 = 2 * (fits[1].llf - fits[0].llf)
-    found = Claims(model=full_model(Survival(time, event), np.empty((200, 0)))).beyond(own, base)
+    found = NumberClaims(scores=time, model=full_model(Survival(time, event), np.empty((200, 0)))).beyond(own, base)
     assert np.exp(found) == pytest.approx(stats.chi2.sf(chi2, 1), rel=1e-4)
 
 
@@ -340,6 +340,6 @@ def test_levels_within_cells_hold_where_samples_are_few():
         number = NumberClaims(scores=y).of_levels(own, part)
         classes = ClassClaims(codes=(y > 0).astype(int), n_classes=2).of_levels(own, part)
         model = full_model(number_outcome(y, scale="values"), rng.normal(size=(200, 1)))
-        p.append([number, classes, Claims(model=model).of_levels(own, part)])
+        p.append([number, classes, NumberClaims(scores=y, model=model).of_levels(own, part)])
     for level in (0.05, 0.01):
         assert ((np.exp(p) < level).mean(axis=0) < level + 3 * np.sqrt(level / 300)).all()

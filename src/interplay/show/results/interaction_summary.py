@@ -209,7 +209,7 @@ _NAMED = 5
 
 
 def _on_sites(found: Interactions) -> list[str]:
-    """Say what a search over sites cannot do: counts that were withheld, numbers that were cut."""
+    """Say what a search over sites cannot do: counts that were withheld, tests that need samples."""
     sites = found.record.sites
     if not sites:
         return []
@@ -227,6 +227,11 @@ def _on_sites(found: Interactions) -> list[str]:
             "Numbers were cut at the thresholds of the plan, and sites send no samples for tests beside smooth effects "
             "of these numbers: effects that add up in them can interact in their levels (replicate() at a site tests "
             "that)."
+        )
+    if found.is_significant.any():
+        said.append(
+            "Sites send no samples for tests beside other columns: a column that is correlated with members may "
+            "explain an interaction (tagging() at a site tests that)."
         )
     return said
 
