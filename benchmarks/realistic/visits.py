@@ -76,8 +76,8 @@ LINE = Line(
             partial(selected, dimensions=1),
             _within_patients,
             "Wilcoxon over patients",
-            tables=100,
-            planted=25,
+            tables=200,
+            planted=50,
         )
         for outcome, kind, patients, columns in _SETTINGS
     ],

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import interplay
 from command_line import in_process
@@ -22,13 +23,20 @@ from interplay.show.report.words import summary_sentences
 
 
 def by_hand(X, y, groups, strata=None, n=199, **settings):
-    """Step-down maxT from whole calls of max_information_gain, one per relabeling."""
+    """Step-down maxT from whole calls of max_information_gain, one per relabeling.
+
+    Where classes vary within groups, the larger of the gain and the correlation within groups counts.
+    """
     design = Design(len(y), strata, None if groups is None else Groups(np.asarray(groups)))
     comparison = Comparison("all classes", as_table(X), DecisionClasses(np.asarray(y), [0, 1]), design)
     relabeled = list(permuted_outcomes(comparison, n_permutations=n, seed=7))
-    gains = [interplay.max_information_gain(X, codes.codes, strata=strata and strata.codes, **settings).gain
-             for codes in [comparison.classes, *relabeled]]  # fmt: skip
-    observed, permuted = gains[0], np.array(gains[1:])
+    labelings = [each.codes for each in [comparison.classes, *relabeled]]
+    gains = np.array([interplay.max_information_gain(X, codes, strata=strata and strata.codes, **settings).gain
+                      for codes in labelings])  # fmt: skip
+    if groups is not None and any(len(set(y[groups == one])) > 1 for one in np.unique(groups)):
+        within = np.array([correlations_by_hand(X, codes, groups, strata) for codes in labelings])
+        gains = np.maximum(*(each / np.median(each.max(axis=1)) for each in (gains, within)))
+    observed, permuted = gains[0], gains[1:]
     order = np.argsort(-observed)
     p = np.empty(len(observed))
     worst = 0.0
@@ -37,6 +45,22 @@ def by_hand(X, y, groups, strata=None, n=199, **settings):
         worst = max(worst, (1 + reached) / (1 + len(permuted)))
         p[v] = worst
     return p, (1 + (permuted >= observed - 1e-9).sum(axis=0)) / (1 + len(permuted))
+
+
+def correlations_by_hand(X, codes, groups, strata):
+    """Squared correlations of normal scores with the second class, both less their means in group and stratum."""
+    cell = groups * 100 + (0 if strata is None else strata.codes)
+    parts = [np.full(len(X), True)] if strata is None else [strata.codes == one for one in np.unique(strata.codes)]
+    found = []
+    for column in X.T:
+        x, y = np.zeros(len(X)), codes.astype(float)
+        for part in parts:
+            x[part] = stats.norm.ppf((stats.rankdata(column[part]) - 0.5) / part.sum())
+        for one in np.unique(cell):
+            x[cell == one] -= x[cell == one].mean()
+            y[cell == one] -= y[cell == one].mean()
+        found.append((x @ y) ** 2 / (x @ x))
+    return found
 
 
 @pytest.mark.parametrize(("dimensions", "n_donors"), [(1, 20), (2, 8), (2, 20), (3, 8)])
@@ -121,6 +145,23 @@ def test_columns_of_several_levels_are_compared_by_their_tails():
     assert found.gains.gain[:6].max() > 0.6 * found.gains.gain[6]  # by chance alone
     with_pairs = interplay.select(frame, y, dimensions=2, permutations=True, random_state=0)
     assert set(with_pairs.p_adjusted[:6] >= 0.05) == {True}
+
+
+def test_what_changes_within_patients_is_found():
+    """A patient's own level hides it from gains of all samples; shards and `select` agree."""
+    rng = np.random.default_rng(9)
+    patient = np.repeat(np.arange(12), 10)
+    y = np.tile(np.repeat([0, 1], 5), 12)
+    X = rng.normal(size=(120, 8)) + 3 * rng.normal(size=(12, 8))[patient]
+    X[:, 3] += 1.2 * y
+    number = 2 * y + rng.normal(size=120) + 2 * rng.normal(size=12)[patient]
+    for outcome in (y, number):
+        settings = {"groups": patient, "dimensions": 1, "random_state": 0}
+        found = interplay.select(X, outcome, **settings)
+        assert found.relevant == ["x3"]
+        assert "correlation with the outcome within groups" in " ".join(summary_sentences(found))
+        parts = [interplay.search_shard(X, outcome, shard=(i, 2), **settings) for i in (1, 2)]
+        assert (interplay.merge_parts(parts).p_adjusted == found.p_adjusted).all()
 
 
 class TestHugeSearches:

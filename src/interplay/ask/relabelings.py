@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray
+from interplay.base.arrays import FloatArray, IntArray, numbered
+from interplay.base.jobs import map_in_threads, one_blas_thread
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.seeds import Purpose, random_stream
 from interplay.base.tuples import MaxGains
+from interplay.data.codes.coded import CodedComparison
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.outcomes.targets import Target
-from interplay.infer.permutations import Exchangeability, StepDown, exchangeability
-from interplay.infer.permutations.permutation_null import comparable_gains
+from interplay.infer.permutations import Exchangeability, exchangeability
+from interplay.infer.permutations.permutation_null import Seen
+from interplay.infer.permutations.within_groups import label_scores, squared_correlations
 from interplay.search.checkpoint import Checkpoint, kept_at_interrupt
 from interplay.search.engines.base import SearchInterrupted
 from interplay.search.plan import PreparedSearch
@@ -63,12 +66,41 @@ def permuted_outcomes(comparison: Comparison, *, n_permutations: int, seed: int)
 
     Relabeling number b does not depend on `n_permutations`, unless all are gone through.
     """
-    outcome = comparison.outcome
-    relabelings = allowed_relabelings(comparison).relabelings(
-        n_permutations, partial(random_stream, seed, Purpose.RELABELING)
-    )
-    for codes in relabelings:
-        yield outcome.relabeled(codes, comparison.strata)
+    for codes in _labelings(comparison, n_permutations, seed):
+        yield comparison.outcome.relabeled(codes, comparison.strata)
+
+
+def _labelings(comparison: Comparison, n_permutations: int, seed: int) -> Iterator[IntArray]:
+    return allowed_relabelings(comparison).relabelings(n_permutations, partial(random_stream, seed, Purpose.RELABELING))
+
+
+def varies_within_groups(comparison: Comparison) -> bool:
+    """Say whether variables are judged by their correlations within groups, too: the outcome varies there.
+
+    Not in a model, which has a last word of its own.
+    """
+    return comparison.model is None and allowed_relabelings(comparison).varies_within_groups
+
+
+def within_groups(coded: CodedComparison, settings: SelectionSettings) -> FloatArray | None:
+    """Return squared correlations within groups, (n_labelings, n_vars), of the data and then of all relabelings.
+
+    None where the outcome does not vary within groups.
+    """
+    comparison = coded.comparison
+    if comparison.groups is None or not varies_within_groups(comparison):
+        return None
+    scores, codes, cells = coded.rank_scores()[0], comparison.outcome.exchanged, comparison.groups.codes
+    if comparison.strata is not None:
+        cells = numbered(cells * comparison.strata.n_strata + comparison.strata.codes)
+    labelings = [codes, *_labelings(comparison, settings.n_permutations, settings.random_state)]
+    of_label = label_scores(codes, are_ordered=comparison.outcome.are_ordered)
+
+    def correlations(rows: slice) -> FloatArray:
+        return squared_correlations(scores.read_normal(rows), cells, labelings, of_label)
+
+    with one_blas_thread():
+        return np.hstack(map_in_threads(correlations, scores.blocks(), scores.coder.n_jobs))
 
 
 def search_permuted(
@@ -77,6 +109,7 @@ def search_permuted(
     settings: SelectionSettings,
     *,
     observed: MaxGains,
+    within: FloatArray | None = None,
     progress: Progress = None,
     may_stop: bool = True,
     checkpoint: Checkpoint | None = None,
@@ -84,7 +117,8 @@ def search_permuted(
 ) -> FloatArray:
     """Return the maxima, (n_permutations, n_vars, n_groups), of the variables of a search under relabelings.
 
-    With `may_stop`, permutations end where no variable can become significant any more. A shard must not end early: it
+    With `may_stop`, permutations end where no variable can become significant any more, by gains or by correlations
+    `within` groups. A shard must not end early: it
     does not know the maxima of other shards.
     """
     n_planned = allowed_relabelings(comparison).n_used(settings.n_permutations)
@@ -92,9 +126,9 @@ def search_permuted(
     if checkpoint is not None:
         found = checkpoint.rows(f"{name}.permuted", shape=observed.gain_by_group.shape, at_most=n_planned)
     n_kept = len(found)
-    counts = StepDown(comparable_gains(observed.gain_by_group, observed.df_by_group))
+    seen = Seen(observed, within)
     for gains in found:
-        counts.see(comparable_gains(gains, observed.df_by_group))
+        seen.see(gains)
     n_tuples = search.n_tuples
     relabeled = permuted_outcomes(comparison, n_permutations=settings.n_permutations, seed=settings.random_state)
     what = f"{settings.dimensions}D, {n_planned} permutations"
@@ -103,12 +137,12 @@ def search_permuted(
             for number, outcome in enumerate(relabeled):
                 if number < n_kept:
                     continue
-                if may_stop and counts.is_decided(settings.level, n_planned):
+                if may_stop and seen.is_decided(settings.level, n_planned):
                     break
                 began = time.monotonic()
                 gains = _search_once(search, outcome, show, before=number * n_tuples)
                 found.append(gains)
-                counts.see(comparable_gains(gains, observed.df_by_group))
+                seen.see(gains)
                 if show is not None:
                     show((number + 1) * n_tuples)
                 if checkpoint is not None:

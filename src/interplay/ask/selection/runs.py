@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from interplay.ask.relabelings import allowed_relabelings, search_permuted
+from interplay.ask.relabelings import allowed_relabelings, search_permuted, within_groups
 from interplay.ask.selection.settings import SelectionSettings
 from interplay.ask.selection.task import SelectionTask
 from interplay.ask.selection.variable_tests import VariableTests, variable_tests
@@ -108,6 +108,10 @@ class SearchedRun(RunGains):
         variables alone.
     permuted : (n_permutations, n_vars, n_groups) float64, optional
         Maxima of the variables under relabelings of the samples, by degrees of freedom as `gains` has them.
+    within : (n_permutations + 1, n_vars) float64, optional
+        Squared correlations within groups, where the outcome varies there: of the data, and of the relabelings.
+    are_swapped : bool
+        Whether relabelings swap the names of labels, such as before and after.
     inflation : float, optional
         With groups and without permutations: how many times as large as those of independent samples gains are.
     scores : ScoreTests, optional
@@ -116,6 +120,8 @@ class SearchedRun(RunGains):
 
     exact_log_p: Annotated[FloatArray | None, Check("n_exact", high=0)] = None
     permuted: Annotated[FloatArray | None, Check("n_permutations n_permuted n_groups", below=np.inf)] = None
+    within: Annotated[FloatArray | None, Check("n_labelings n_permuted", low=0, below=np.inf, nan=True)] = None
+    are_swapped: bool = False
     inflation: Annotated[float | None, Check(low=1)] = None
     scores: ScoreTests | None = None
 
@@ -126,6 +132,7 @@ class SearchedRun(RunGains):
             super().is_consistent()
             and (self.exact_log_p is None or len(self.exact_log_p) in (n_vars, of_all[0]))
             and (self.permuted is None or (len(self.permuted) > 0 and self.permuted.shape[1:] == of_all))
+            and (self.within is None or (self.permuted is not None and len(self.within) > len(self.permuted)))
         )
 
 
@@ -260,17 +267,20 @@ def _run_search(
     run = _searched(search, None if exact is None else exact.log_p())
     if not settings.permutations:
         return run
+    within = within_groups(search.coded, settings)
     permuted = search_permuted(
         search,
         comparison,
         settings,
         observed=search.loop.found[0],
+        within=within,
         progress=part(progress, 1 / n_searches, 1 - 1 / n_searches),
         may_stop=may_stop,
         checkpoint=checkpoint,
         name=name,
     )
-    return replace(run, permuted=permuted)
+    are_swapped = allowed_relabelings(comparison).are_swapped
+    return replace(run, permuted=permuted, within=within, are_swapped=are_swapped)
 
 
 def _shares(task: SelectionTask) -> Iterator[tuple[float, float]]:

@@ -200,7 +200,7 @@ def _as_far_as_select(run: SearchedRun, level: float) -> SearchedRun:
     """Leave out the relabelings that `select` does not search, once nothing can be significant: shards do all."""
     if run.permuted is None:
         return run
-    return replace(run, permuted=run.permuted[: decided_after(run.gains, run.permuted, level)])
+    return replace(run, permuted=run.permuted[: decided_after(run.gains, run.permuted, run.within, level)])
 
 
 def _same_data(X: Any, part: Part, runs: tuple[SearchedRun, ...], *, n_threads: int) -> SearchedSelection:

@@ -182,7 +182,9 @@ def selection_from(
     tests: tuple[ArmPValues, ...] = ()
     confirmation = confirmation_of(data)
     if settings.permutations:
-        nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
+        nulls = [
+            permutation_null(run.gains, _permuted(run), run.within, are_swapped=run.are_swapped) for run in searched
+        ]
         runs = [Run.of(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
         log_p = smallest_log_p(runs)
         p_values, p_adjusted = (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay.ask.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
-from interplay.ask.relabelings import about_relabelings, allowed_relabelings
+from interplay.ask.relabelings import about_relabelings, allowed_relabelings, varies_within_groups
 from interplay.ask.selection.settings import SelectionSettings, check_selection_settings
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int, check_real, shown
@@ -117,11 +117,13 @@ class SelectionTask:
     def _about_relabelings(self) -> dict[str, Any]:
         if self.study.groups is None and not self.settings.permutations:
             return {}
-        return about_relabelings(
+        is_permuted = bool(self.settings.permutations)
+        about = about_relabelings(
             self.comparisons[0],
-            n_permutations=self.settings.n_permutations if self.settings.permutations else None,
+            n_permutations=self.settings.n_permutations if is_permuted else None,
             n_runs=len(self.comparisons),
         )
+        return about | {"within_groups": is_permuted and varies_within_groups(self.comparisons[0])}
 
     def comparisons_of(self, n_runs: int) -> list[Comparison]:
         """Return the comparison of each run: of each comparison, the runs of all sizes of tuples."""

@@ -30,18 +30,28 @@ class PermutationNull(NamedTuple):
     evidence: FloatArray
 
 
-def permutation_null(gains: MaxGains, permuted: FloatArray) -> PermutationNull:
+def permutation_null(
+    gains: MaxGains, permuted: FloatArray, within: FloatArray | None = None, *, are_swapped: bool = False
+) -> PermutationNull:
     """Compare the maxima of the data with those of relabelings.
 
     - `gains`: of the variables, without contrast variables.
     - `permuted` (n_permutations, n_vars, n_groups): maxima of each relabeling, by degrees of freedom as `gains` has
       them.
+    - `within` (n_labelings, n_vars): correlations within groups, of the data first, then of relabelings; NaN for
+      columns that have none. The larger of both counts, each relative to the median of its maxima.
+    - `are_swapped`: gains of single variables count where there is no correlation alone.
     """
-    evidence = comparable_gains(gains.gain_by_group, gains.df_by_group)
+    labelings = [comparable_gains(one, gains.df_by_group) for one in (gains.gain_by_group, *permuted)]
+    if within is not None:
+        within = within[: len(labelings)]
+        of_gains = np.where(are_swapped and gains.dimensions == 1 and ~np.isnan(within), -np.inf, labelings)
+        labelings = list(_larger_of(of_gains, np.where(np.isnan(within), -np.inf, within)))
+    evidence = labelings[0]
     counts = StepDown(evidence)
     largest = []
-    for one in permuted:
-        counts.see(comparable_gains(one, gains.df_by_group))
+    for one, relabeled in zip(permuted, labelings[1:], strict=True):
+        counts.see(relabeled)
         tail = log_chi2_tail(np.maximum(CHI2_PER_UNIT["bits"] * one, 0.0), gains.df_by_group)
         largest.append(-float(np.min(tail)))
     statistic, df = with_df("df", chi2_statistic(gains.gain, unit="bits"), gains.df)
@@ -71,6 +81,18 @@ def permutation_null(gains: MaxGains, permuted: FloatArray) -> PermutationNull:
         permuted_max=np.array(largest),
     )
     return PermutationNull(null_fit, counts.p_values(), counts.p_adjusted(), evidence)
+
+
+def _larger_of(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the larger of two statistics, (n_labelings, n_vars), each relative to the median of its maxima.
+
+    All labelings have the same part in the medians, so that the larger one is as good a statistic as either.
+    """
+    scaled = []
+    for each in (a, b):
+        middle = float(np.median(each.max(axis=1, initial=0.0)))
+        scaled.append(each / (middle if middle > 0 else 1.0))
+    return np.maximum(*scaled)
 
 
 #: Statistics this close, relative to their size, are equal: those of relabelings that only rename the classes are.
@@ -155,13 +177,36 @@ def fewest_relabelings(level: float, n_planned: int) -> int:
     return min(n_planned, ceil(1 / level) - 1)
 
 
-def decided_after(gains: MaxGains, permuted: FloatArray, level: float) -> int:
+class Seen:
+    """What was seen of relabelings, one after the other: their gains, and correlations within groups where asked for.
+
+    If neither of both can be significant any more, the larger of them cannot.
+    """
+
+    def __init__(self, gains: MaxGains, within: FloatArray | None) -> None:
+        self._df, self._within = gains.df_by_group, within
+        self._counts = [StepDown(comparable_gains(gains.gain_by_group, self._df))]
+        if within is not None:
+            self._counts.append(StepDown(within[0]))
+
+    def see(self, permuted: FloatArray) -> None:
+        """Take the maxima, (n_vars, n_groups), of one relabeling."""
+        self._counts[0].see(comparable_gains(permuted, self._df))
+        if self._within is not None:
+            self._counts[1].see(self._within[self._counts[0].n_seen])
+
+    def is_decided(self, level: float, n_planned: int) -> bool:
+        """Say whether further relabelings are pointless."""
+        return all(each.is_decided(level, n_planned) for each in self._counts)
+
+
+def decided_after(gains: MaxGains, permuted: FloatArray, within: FloatArray | None, level: float) -> int:
     """Return the relabeling, of all that were planned, after which `search_permuted` would have stopped."""
-    counts = StepDown(comparable_gains(gains.gain_by_group, gains.df_by_group))
+    seen = Seen(gains, within)
     for number, one in enumerate(permuted):
-        if counts.is_decided(level, len(permuted)):
+        if seen.is_decided(level, len(permuted)):
             return number
-        counts.see(comparable_gains(one, gains.df_by_group))
+        seen.see(one)
     return len(permuted)
 
 

@@ -152,12 +152,20 @@ WESTFALL_YOUNG = (
 GENOMIC_CONTROL = "Devlin B., Roeder K. (1999). Genomic control for association studies. Biometrics 55(4), 997–1004"
 
 
+#: The statistic where the outcome varies within groups.
+_WITHIN_GROUPS = (
+    "The statistic of a variable was the larger of its gain and its squared correlation with the outcome within groups "
+    "(normal scores, less their mean in the group), each divided by the median of its maxima over all permutations. "
+)
+
+
 def null_sentence(selection: Selection) -> str:
     """Return a sentence of the summary on the source of p-values; "" without groups and permutations."""
     about = selection.record.groups
     fit = selection.runs[0].null_fit
     if fit.is_permuted:
-        return f"p-values come from {_permutations(selection)}; no null distribution was fitted."
+        beside = "; of gain and correlation with the outcome within groups, the larger counts" * about.within_groups
+        return f"p-values come from {_permutations(selection)}{beside}; no null distribution was fitted."
     if about.n_groups:
         return (
             f"Samples of one group resemble each other. Therefore gains were divided by {fit.inflation:.3g}, and "
@@ -171,7 +179,8 @@ def null_method(selection: Selection) -> str:
     about, fit = selection.record.groups, selection.runs[0].null_fit
     if fit.is_permuted:
         return (
-            f"p-values come from {_permutations(selection)}; the search was repeated for each permutation. They were "
+            f"p-values come from {_permutations(selection)}; the search was repeated for each permutation. "
+            f"{_WITHIN_GROUPS if about.within_groups else ''}They were "
             "adjusted for all variables by the step-down maxT procedure (Westfall and Young, 1993). The smallest "
             f"possible p-value was {about.smallest_p:.3g}."
         )

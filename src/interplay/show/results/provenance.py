@@ -88,6 +88,8 @@ class Relabelings(_Entries):
     all_permutations: bool = False
     smallest_p: float = 0.0
     exchanged: str = "labels"
+    #: Whether variables were judged by their correlations within groups, too.
+    within_groups: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
