@@ -23,7 +23,8 @@ import interplay
 AT_ONCE = 20
 
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    "interactions, levels": (interplay.interactions, {}),
+    "interactions, auto": (interplay.interactions, {"coding": "auto"}),
+    "interactions, levels": (interplay.interactions, {"coding": "levels"}),
     "interactions, dosage": (interplay.interactions, {"coding": "dosage"}),
     "select, pairs": (interplay.select, {"dimensions": 2, "random_state": 0}),
 }

@@ -25,8 +25,8 @@ _MAX_ORDERED = 100
 #: Samples that likeness and the relevance for each class are taken from, at most, and scores that are in memory.
 _MAX_SAMPLES, _MAX_SCORES = 1 << 13, 1 << 22
 
-#: Values that a result may hold a copy of, until its order is asked for.
-_MAX_COPIED = 1 << 20
+#: Bytes of values that a result may hold a copy of, until its order is asked for.
+_MAX_COPIED = 1 << 23
 
 #: Relevant variables that may bring in their tuples.
 _MAX_TUPLES = 1000
@@ -46,9 +46,15 @@ def with_order(found: Selection, study: Study) -> Selection:
     if len(rows) > _MAX_SAMPLES:  # the same ones in each run
         rows = np.sort(np.random.RandomState(0).permutation(len(rows))[:_MAX_SAMPLES])
     read = _read_variables(found, max(_MAX_SCORES // len(rows), _MAX_ORDERED))
-    if len(read) * len(rows) > _MAX_COPIED:
+    table = study.table
+    if len(read) * len(rows) * table.dtype.itemsize > _MAX_COPIED:
         return replace(found, ordered=_make_best_order(found, study, rows, read))
-    values = np.array(_values(study.table, rows, read))  # the table may change until then
+
+    def copied() -> Values:
+        return np.array(_values(table, rows, read))  # the table may change until then
+
+    # Outcomes of one table have one copy of all variables.
+    values = table.once(("copied", len(rows)), copied) if len(read) == table.n_vars else copied()
     return replace(found, order=cache(partial(_make_best_order, found, study, rows, read, values)))
 
 
