@@ -29,14 +29,17 @@ def affected(changed):
     named = named_tests()
     wanted: dict[str, None] = {}
     for file in map(Path, changed):
-        # The innermost folder that the table names.
+        # The innermost folder that the table names, and `infer`, whose folders have the names of others.
         inside = file.parts[2:-1] if file.parts[:2] == ("src", "interplay") else ()
-        folder = next((part for part in reversed(inside) if part in named), file.parts[0])
+        folders = {next((part for part in reversed(inside) if part in named), file.parts[0])}
+        folders |= {"infer"} & {*inside}
         if file.parts[0] == "tests":
             if file.name.startswith("test_") and (ROOT / file).exists():
                 wanted[str(file)] = None
-        elif folder in named:
-            wanted |= dict.fromkeys(test for test in named[folder] if (ROOT / test).exists())
+        else:
+            wanted |= dict.fromkeys(
+                test for folder in sorted(folders & {*named}) for test in named[folder] if (ROOT / test).exists()
+            )
     return [test for test in wanted if not any(str(parent) in wanted for parent in Path(test).parents)]
 
 

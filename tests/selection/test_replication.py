@@ -91,6 +91,23 @@ def test_strata_are_within(first):
     assert within.loc["colour", "p_value"] == 1.0  # nothing is left of it within its own levels
 
 
+@pytest.mark.parametrize("n_strata", [0, 3])
+def test_an_effect_given_a_partner_is_measured_given_it_again(n_strata):
+    def sampled(seed, n=800):
+        rng = np.random.default_rng(seed)
+        hidden, own = rng.normal(size=(2, n))
+        X = np.column_stack([hidden, 0.9 * hidden + np.sqrt(0.19) * own, rng.normal(size=(n, 6))])
+        return X, (2 * own + rng.normal(size=n) > 0).astype(int), rng.integers(0, n_strata, n) if n_strata else None
+
+    X, y, strata = sampled(0)
+    found = interplay.select(X, y, dimensions=2, strata=strata, random_state=0)
+    X, y, strata = sampled(1)
+    table = found.replicate(X, y, strata=strata).table.set_index("variable")
+    assert table.loc["x0", "effect_kind"] == "AUC, given x1"
+    assert table.loc["x0", "effect"] == pytest.approx(table.loc["x0", "first_effect"], abs=0.05)
+    assert table.loc["x0", "replicated"]
+
+
 def test_linear_tests_are_those_of_statsmodels():
     import statsmodels.api as sm
 

@@ -27,9 +27,6 @@ from interplay.search.plan import PreparedSearch
 if TYPE_CHECKING:
     from interplay.ask.selection.settings import SelectionSettings
 
-#: Codes of all discretisations are kept up to this size, and made anew for each permutation beyond it.
-_MAX_KEPT_BYTES = 1 << 30
-
 
 def allowed_relabelings(comparison: Comparison) -> Exchangeability:
     """Find out which relabelings of a comparison's samples are allowed, within its groups and strata."""

@@ -38,9 +38,6 @@ from interplay.show.results.provenance import search_record
 #: classes are, but for what their fits leave.
 _TOLERANCE = 1e-8
 
-#: Tuples that can be listed: each is counted again in every relabeling, for its own p-value.
-_MAX_LISTED = 10_000
-
 
 def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Progress) -> Interactions:
     """Search all tuples of the family, in the data and in each relabeling, and list the tuples of `task.caps`."""

@@ -25,16 +25,6 @@ from interplay.search.loop import Shard
 from interplay.search.plan import prepare_search
 from interplay.search.settings import SearchSettings
 
-#: Thresholds are lowered by this share: far more than what rounding does to gains.
-_ROUNDING = 1e-9
-
-#: Thresholds are computed up to this number of degrees of freedom; beyond it the last one is used, which is lower.
-_MAX_DF = 100_000
-
-#: Tuples that a thread counts at a time.
-_COUNTED_AT_ONCE = 1 << 15
-
-
 #: What engines add to counts while they screen: as little as their bounds can do with. Without pseudocounts an empty
 #: cell would make these divide by zero.
 PSEUDOCOUNT = 1e-6

@@ -352,12 +352,7 @@ class _New:
             cells = self._cells([u for u in members if u != v], int(self.selection.best_run[v]), d, rows)
             if cells is None:
                 return Estimate()
-            codes_of_cells = np.arange(1, len(cells) + 1) @ cells
-            strata = np.unique(
-                np.vstack([codes_of_cells, np.zeros(len(rows)) if strata is None else strata]),
-                axis=1,
-                return_inverse=True,
-            )[1].reshape(-1)
+            strata = cells if strata is None else numbered(cells * (int(strata.max()) + 1) + strata)
             about = own.removesuffix("; ")
         if " against " in about and not about.startswith(
             ("upper", *(f"{label} against" for label in run.class_labels))
