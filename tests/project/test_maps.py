@@ -32,3 +32,16 @@ def test_every_folder_is_on_the_map_of_contributors():
     for package in PACKAGES:
         if package.parent == PACKAGE:
             assert f"`{package.name}/`" in text, package.name
+
+
+def test_numbers_of_a_report_are_where_the_table_says():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = [
+        line.split("|")[2:4] for line in text.partition("## The numbers of a report")[2].splitlines() if "|" in line
+    ]
+    for files, names in rows[2:]:
+        paths = [PACKAGE / file for file in re.findall(r"`([\w/]+\.py)`", files)]
+        nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        defined = {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+        imported = {"fit_null", "Engine"}
+        assert set(re.findall(r"\w+", " ".join(re.findall(r"`([\w.]+)`", names)))) <= defined | imported, files
