@@ -17,7 +17,7 @@ from interplay.base.tails import log_chi2_tail
 from interplay.data.models.linear import independent_columns, n_bent_columns
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import Target
-from interplay.infer.interaction.beside_test import NestedModels, TupleSamples, covariate_products, nested_models
+from interplay.infer.interaction.beside_test import NestedModels, TupleSamples, nested_models, with_covariates
 from interplay.infer.interaction.tuple_tests import MAX_EXPLAINING
 from interplay.infer.neighbour_screen import Neighbours, NeighbourScreen
 from interplay.infer.smooth_columns import smooth_columns
@@ -43,9 +43,7 @@ class MemberEffects(NamedTuple):
     ) -> MemberEffects:
         """Return the effects of the members in the samples that have a value of each; splines are of these samples."""
         columns = smooth_columns(splines, samples.levels, samples.stratum)
-        products = covariate_products(model, samples, columns.shape[1])
-        columns = np.hstack([columns, model.columns()[samples.known], products])
-        models = nested_models(outcome, samples, columns)
+        models = nested_models(outcome, samples, with_covariates(columns, model, samples))
         linear = [each[:, :1] for each in splines if each is not None]
         product = np.prod(linear, axis=0) if len(linear) == len(splines) else np.empty((len(samples.known), 0))
         return cls(models, product[np.searchsorted(samples.known, models.rows)])

@@ -14,7 +14,7 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_list, check_real, shown
 from interplay.data.codes.cuts import VariableCuts, plain_label
-from interplay.infer.combined_studies import fixed_effect, summed_chi2
+from interplay.infer.combined_studies import FixedEffect, fixed_effect, summed_chi2
 from interplay.infer.interaction.tuple_tests import LISTED_METHODS, METHODS, SPARSE, adjust_listed
 from interplay.infer.p_values import ADJUST_METHODS, adjust
 from interplay.show.results.combined import COMBINED_METHODS, Combined
@@ -170,29 +170,35 @@ def combined_variables(
         kind="variables",
         names=names,
         studies=studies,
-        tuples=order[:, np.newaxis].astype(np.int64),
-        log_p_studies=log_p[order],
-        effects=effects[order],
-        errors=errors[order],
-        status=[_status_of_variable(studies, known[row].tolist()) for row in order.tolist()],
-        method=np.where(is_combined, COMBINED_METHODS.index("p-values"), -1)[order],
-        statistic=combined.statistic[order],
-        df=combined.df[order],
-        log_p=combined.log_p[order],
-        p_adjusted=p_adjusted[order],
-        effect=average.estimate[order],
-        error=average.error[order],
-        q=average.q[order],
-        q_df=average.df[order],
-        log_p_heterogeneity=average.log_p_heterogeneity[order],
-        i2=average.i2[order],
-        of_cutting=np.zeros(len(names), dtype=bool),
         n_tests=int(is_combined.sum()),
         effect_name="effect" if any(scales) else "",
-        effect_scale=[scales[row] for row in order.tolist()],
+        **_in_order(
+            order,
+            average,
+            tuples=np.arange(len(names), dtype=np.int64)[:, np.newaxis],
+            log_p_studies=log_p,
+            effects=effects,
+            errors=errors,
+            status=[_status_of_variable(studies, of_row) for of_row in known.tolist()],
+            method=np.where(is_combined, COMBINED_METHODS.index("p-values"), -1),
+            **combined._asdict(),
+            p_adjusted=p_adjusted,
+            of_cutting=np.zeros(len(names), dtype=bool),
+            effect_scale=scales,
+        ),
         settings=settings,
         provenance={"studies": records, "selected_in": []},
     )
+
+
+def _in_order(order: IntArray, average: FixedEffect, **fields: Any) -> dict[str, Any]:
+    """Return fields of `Combined` in the order of its rows, those of fixed effects among them."""
+    fields |= {"effect": average.estimate, "error": average.error, "q": average.q, "q_df": average.df}
+    fields |= {"log_p_heterogeneity": average.log_p_heterogeneity, "i2": average.i2}
+    return {
+        name: [values[row] for row in order.tolist()] if isinstance(values, list) else values[order]
+        for name, values in fields.items()
+    }
 
 
 def _effects(
@@ -316,26 +322,24 @@ def combined_interactions(
         kind="interactions",
         names=names,
         studies=studies,
-        tuples=tuples[order],
-        log_p_studies=log_p[order],
-        effects=effects[order],
-        errors=errors[order],
-        status=[status[place] for place in order.tolist()],
-        method=np.where(is_combined, method, -1)[order],
-        statistic=np.where(has_effects, chi2, of_p.statistic)[order],
-        df=np.where(has_effects, 1, of_p.df)[order],
-        log_p=both[order],
-        p_adjusted=p_adjusted[order],
-        effect=of_effects.estimate[order],
-        error=of_effects.error[order],
-        q=of_effects.q[order],
-        q_df=of_effects.df[order],
-        log_p_heterogeneity=of_effects.log_p_heterogeneity[order],
-        i2=of_effects.i2[order],
-        of_cutting=of_cutting[order].reshape(-1),
         n_tests=n_tests,
         effect_name=read[0].tested.words.effect,
-        effect_scale=[""] * len(tuples),
+        **_in_order(
+            order,
+            of_effects,
+            tuples=tuples,
+            log_p_studies=log_p,
+            effects=effects,
+            errors=errors,
+            status=status,
+            method=np.where(is_combined, method, -1),
+            statistic=np.where(has_effects, chi2, of_p.statistic),
+            df=np.where(has_effects, 1, of_p.df),
+            log_p=both,
+            p_adjusted=p_adjusted,
+            of_cutting=of_cutting.reshape(-1),
+            effect_scale=[""] * len(tuples),
+        ),
         settings=settings,
         provenance={
             "studies": records,

@@ -83,6 +83,12 @@ def nested_models(outcome: Target, samples: TupleSamples, columns: FloatArray) -
     return models_of(np.hstack([*parts, columns]), cell_columns(cells), known)
 
 
+def with_covariates(columns: FloatArray, model: FullModel, samples: TupleSamples) -> FloatArray:
+    """Return columns of both models of a tuple , those of its full model, and products of covariates with effects."""
+    products = covariate_products(model, samples, columns.shape[1])
+    return np.hstack([columns, model.columns()[samples.known], products])
+
+
 def covariate_products(model: FullModel, samples: TupleSamples, n_beside: int) -> FloatArray:
     """Return products of covariates with effects of the other members, (n_known, n), for both models of a tuple.
 
@@ -184,8 +190,7 @@ def smooth_test(
     if more is not None:
         columns = np.hstack([columns, more])
     if model is not None:
-        products = covariate_products(model, samples, columns.shape[1])
-        columns = np.hstack([columns, model.columns()[samples.known], products])
+        columns = with_covariates(columns, model, samples)
     models = nested_models(outcome, samples, columns)
     smaller, larger = models.columns[:, : models.n_smaller], models.columns[:, models.n_smaller :]
     if model is not None:

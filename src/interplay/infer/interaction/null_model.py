@@ -12,8 +12,8 @@ They are n + s·t, with s = ±1 by the parity of Σx + y, so the test has one de
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache, reduce
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -74,14 +74,30 @@ def null_design(shape: tuple[int, ...]) -> FloatArray:
     of S, and each class other than the first: 1 where x and y are so, else 0.
     """
     *levels, n_classes = shape
+    design = kronecker([null_columns(tuple(levels)), np.eye(n_classes)[:, 1:]]).reshape(prod(levels), n_classes, -1)
+    design.flags.writeable = False
+    return design
+
+
+@lru_cache(maxsize=32)
+def null_columns(levels: tuple[int, ...]) -> FloatArray:
+    """Return the columns of Σᵢ bᵢ(x₋ᵢ), (cells, Π levels − Π(levels − 1)): products of indicators, 1 where x is so."""
     columns = []
     for size in range(len(levels)):
         for members in combinations(range(len(levels)), size):
             factors = [np.eye(c)[:, 1:] if i in members else np.ones((c, 1)) for i, c in enumerate(levels)]
-            columns.append(reduce(lambda a, b: np.kron(a, b), [*factors, np.eye(n_classes)[:, 1:]]))
-    design = np.hstack(columns).reshape(prod(levels), n_classes, -1)
+            columns.append(kronecker(factors))
+    design = np.hstack(columns)
     design.flags.writeable = False
     return design
+
+
+def kronecker(factors: Sequence[FloatArray]) -> FloatArray:
+    """Return the Kronecker product of matrices, the first one's rows outermost."""
+    product = np.ones((1, 1))
+    for factor in factors:
+        product = np.asarray(np.kron(product, factor), dtype=np.float64)
+    return product
 
 
 def n_null_columns(shape: tuple[int, ...]) -> int:

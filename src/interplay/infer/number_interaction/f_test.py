@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import combinations
 from math import prod
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ import numpy.typing as npt
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.tails import log_f_tail
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
+from interplay.infer.interaction.null_model import kronecker, null_columns
 from interplay.infer.number_interaction.cell_moments import CellMoments
 
 #: Bounds of ln p are compared with a bar up to this.
@@ -230,7 +230,7 @@ def full_contrasts(levels: tuple[int, ...]) -> FloatArray:
     >>> (2 * full_contrasts((2, 2))).round(12).ravel().tolist()
     [1.0, -1.0, -1.0, 1.0]
     """
-    contrasts = _product([_contrasts_of_levels(c) for c in levels])
+    contrasts = kronecker([_contrasts_of_levels(c) for c in levels])
     contrasts.flags.writeable = False
     return contrasts
 
@@ -279,27 +279,6 @@ def by_pattern(kept: BoolArray) -> Iterator[tuple[BoolArray, IntArray]]:
     starts = np.flatnonzero(np.diff(which[order], prepend=-1))
     for number, tables in enumerate(np.split(order, starts[1:])):
         yield kept[first[number]], tables
-
-
-@lru_cache(maxsize=32)
-def null_columns(levels: tuple[int, ...]) -> FloatArray:
-    """Return the columns of H0, (cells, Π levels − Π(levels − 1)): products of indicators of levels but the first."""
-    columns = []
-    for size in range(len(levels)):
-        for members in combinations(range(len(levels)), size):
-            factors = [np.eye(c)[:, 1:] if i in members else np.ones((c, 1)) for i, c in enumerate(levels)]
-            columns.append(_product(factors))
-    design = np.hstack(columns)
-    design.flags.writeable = False
-    return design
-
-
-def _product(factors: list[FloatArray]) -> FloatArray:
-    """Return the Kronecker product of matrices, the first one's rows outermost."""
-    product = np.ones((1, 1))
-    for factor in factors:
-        product = np.asarray(np.kron(product, factor), dtype=np.float64)
-    return product
 
 
 def contrast_values(means: FloatArray, contrasts: FloatArray) -> FloatArray:

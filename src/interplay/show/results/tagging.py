@@ -23,7 +23,7 @@ from interplay.data.study.outcomes.times import split_survival
 from interplay.data.study.positions import NOWHERE, Positions, make_positions
 from interplay.data.study.study import Study, make_study
 from interplay.data.study.table import Table, as_table
-from interplay.infer.interaction.beside_test import covariate_products
+from interplay.infer.interaction.beside_test import with_covariates
 from interplay.infer.interaction.product_test import Freedom, main_effects
 from interplay.infer.linkage import clump_tuples, linkage_rows, squared_associations
 from interplay.infer.neighbour_screen import Neighbours, responses
@@ -283,8 +283,7 @@ class _Tagger:
                 self._splines(m)[samples.known] if cut.is_cut else None for m, cut in zip(own, cuts, strict=True)
             ]
             beside = smooth_columns(splines, samples.levels, samples.stratum)
-        products = covariate_products(data.model, samples, beside.shape[1])
-        beside = np.hstack([beside, data.model.columns()[samples.known], products])
+        beside = with_covariates(beside, data.model, samples)
         rows = [self._row_of(m) for m in own]
         values = np.array([np.zeros(len(codes[0]), dtype=np.float32) if of is None else of for of in rows])
         return Lead(data.outcome, samples, beside, values)
