@@ -180,7 +180,7 @@ def one_table(job: tuple[str, int]) -> dict[str, Any]:
             numbers = [found.names.index(each) for each in found.relevant]
             row[call] = [len(set(numbers) & set(true)) / max(len(true), 1), len(set(numbers) - set(true))]
         if setting.get("pair"):
-            pairs = interplay.interactions(X, y, covariates=covariates)
+            pairs = interplay.interactions(X, y, covariates=covariates, coding="levels")
             listed = [tuple(sorted(pairs.names.index(each) for each in some)) for some in pairs.significant]
             row["interactions"] = [float(tuple(true) in listed), len(set(listed) - {tuple(true)})]
         found_plain = regression(X, y, covariates, pairs=bool(setting.get("pair")), kind=setting["kind"])

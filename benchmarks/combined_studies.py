@@ -52,7 +52,7 @@ def p_values(task: tuple[int, tuple[int, int, int, float]]) -> tuple[dict[str, l
     seed, setting = task
     withheld: dict[str, float] = {}
     studies = tables(seed, *setting)
-    results = [interplay.interactions(X, y, max_p=1) for X, y in studies]
+    results = [interplay.interactions(X, y, max_p=1, coding="levels") for X, y in studies]
     both = interplay.combine(results).table
     found = {"combined": both["p_value"].dropna().tolist()}
     if setting[0] == 2:

@@ -121,7 +121,7 @@ GRID = tuple(Cell("additive", *setting) for setting in product(*SETTINGS.values(
 def pairs_of(cell: Cell, seed: int) -> tuple[bool, bool, bool, bool]:
     """Say of one table: any pair before, after; the pair of the first two columns before, after."""
     X, y = cell.table(seed)
-    found = interplay.interactions(X, y, **dict(cell.settings))
+    found = interplay.interactions(X, y, **dict(cell.settings), coding="levels")
     before, after = found.tested.p_adjusted < 0.05, found.is_significant
     is_first = (found.tested.tuples == [0, 1]).all(axis=1)
     return bool(before.any()), bool(after.any()), bool((before & is_first).any()), bool((after & is_first).any())

@@ -10,7 +10,7 @@ import contextlib
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import partial, wraps
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -119,24 +119,33 @@ def other_selections(study: Study) -> Iterator[tuple[str, Call]]:
     yield select("numbers cut", study.skewed, decision_divisions=2, dimensions=2)
 
 
+@wraps(interplay.interactions)
+def by_levels(X: Any, y: Any, **given: Any) -> Any:
+    """By levels alone: other ways have lines of their own, so that a version with another default can be compared."""
+    return interplay.interactions(X, y, **{"coding": "levels"} | given)
+
+
 def interaction_searches(study: Study) -> Iterator[tuple[str, Call]]:
     everything = {"none": {}, **study.adjustments()}
     for (kind, (y, scale)), (adjusted, how) in product(study.outcomes().items(), everything.items()):
         yield (
             f"interactions, {kind}, {adjusted}",
-            partial(interplay.interactions, study.mixed, y, top=12, **scale, **how),
+            partial(by_levels, study.mixed, y, top=12, **scale, **how),
         )
+        if adjusted != "groups":
+            given = {"coding": "auto", "top": 6, **scale, **how}
+            yield f"interactions, {kind}, {adjusted}, auto", partial(by_levels, study.mixed, y, **given)
         given = {"coding": "dosage", "top": 6, **scale, **how}
         if "classes" not in kind:
             yield (
                 f"interactions, {kind}, {adjusted}, dosage",
-                partial(interplay.interactions, study.genotypes, y, **given),
+                partial(by_levels, study.genotypes, y, **given),
             )
 
 
 def other_interactions(study: Study) -> Iterator[tuple[str, Call]]:
     def interactions(name: str, y: Any = study.two, X: Any = study.numbers, **given: Any) -> tuple[str, Call]:
-        return f"interactions, {name}", partial(interplay.interactions, X, y, **given)
+        return f"interactions, {name}", partial(by_levels, X, y, **given)
 
     holes = study.genotypes.mask(np.random.default_rng(2).random(study.genotypes.shape) < 0.05)
     for kind, (y, scale) in study.outcomes().items():
@@ -184,7 +193,7 @@ def parts_of_searches(study: Study) -> Iterator[tuple[str, Call]]:
             yield f"shards, select, {kind}, {adjusted}", partial(_merged_selection, study.mixed, y, **given)
             given = {"top": 8, **scale, **how}
             yield f"shards, interactions, {kind}, {adjusted}", partial(_merged_interactions, study.mixed, y, **given)
-        for question in (interplay.select, interplay.interactions):
+        for question in (interplay.select, by_levels):
             name = f"checkpoint, {question.__name__}, {kind}"
             yield name, partial(_resumed, partial(question, study.mixed, y, random_state=1, **scale))
     given = {"groups": study.family, "n_permutations": 39, "dimensions": 2}
@@ -199,7 +208,7 @@ def new_samples(study: Study) -> Iterator[tuple[str, Call]]:
         new_y = new.outcomes()[kind][0]
         for question, given in (
             (interplay.select, {"random_state": 1, "dimensions": (1, 2)}),
-            (interplay.interactions, {"top": 6}),
+            (by_levels, {"top": 6}),
         ):
             asked = partial(question, study.mixed, y, **given, **scale)
             yield f"holdout, {question.__name__}, {kind}", partial(asked, holdout=0.4)
@@ -211,9 +220,7 @@ def new_samples(study: Study) -> Iterator[tuple[str, Call]]:
                 call = partial(_replicated, partial(asked, **how), new.mixed, new_y, **again)
                 yield f"replicate, {question.__name__}, {kind}, {adjusted}", call
         for table in ("mixed", "genotypes"):
-            found = partial(
-                interplay.interactions, getattr(study, table).drop(columns="rs7", errors="ignore"), y, **scale
-            )
+            found = partial(by_levels, getattr(study, table).drop(columns="rs7", errors="ignore"), y, **scale)
             yield f"tagging, {kind}, {table}", partial(_tagged, found, getattr(study, table), y)
 
 
@@ -222,7 +229,7 @@ def several_studies(study: Study) -> Iterator[tuple[str, Call]]:
     for kind, (_, scale) in study.outcomes().items():
         tables = [(one.numbers, one.outcomes()[kind][0]) for one in (study, *others)]
         yield f"combine, select, {kind}", partial(_combined, interplay.select, tables, random_state=1, **scale)
-        yield f"combine, interactions, {kind}", partial(_combined, interplay.interactions, tables, max_p=1, **scale)
+        yield f"combine, interactions, {kind}", partial(_combined, by_levels, tables, max_p=1, **scale)
     for kind in ("two", "three"):
         tables = [(one.genotypes, getattr(one, kind)) for one in (study, *others)]
         yield f"sites, {kind} classes", partial(_over_sites, tables)
@@ -233,7 +240,7 @@ def _merged_selection(X: Any, y: Any, **given: Any) -> Any:
 
 
 def _merged_interactions(X: Any, y: Any, **given: Any) -> Any:
-    return interplay.merge_interactions([interplay.interactions(X, y, shard=(i, 3), **given) for i in (1, 2, 3)])
+    return interplay.merge_interactions([by_levels(X, y, shard=(i, 3), **given) for i in (1, 2, 3)])
 
 
 def _resumed(question: Call) -> Any:

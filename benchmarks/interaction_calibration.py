@@ -110,7 +110,13 @@ def has_false(cell: Cell, seed: int) -> tuple[bool, bool]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = interplay.interactions(
-            X, y, dimensions=cell.dimensions, divisions=cell.divisions, max_p=min(20 * LEVEL / m, 1), random_state=seed
+            X,
+            y,
+            dimensions=cell.dimensions,
+            divisions=cell.divisions,
+            max_p=min(20 * LEVEL / m, 1),
+            random_state=seed,
+            coding="levels",
         )
     by_chi2 = stats.chi2.sf(found.tested.statistic, np.maximum(found.tested.df, 1)) < LEVEL / m
     return bool(found.is_significant.any()), bool(by_chi2.any())
@@ -124,7 +130,7 @@ def power_of(problem: str, seed: int) -> dict[str, bool]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = interplay.interactions(
-            table.X, table.y, dimensions=k, max_p=min(1000 * LEVEL / m, 1), random_state=seed
+            table.X, table.y, dimensions=k, max_p=min(1000 * LEVEL / m, 1), random_state=seed, coding="levels"
         )
     is_true = np.isin(found.tested.tuples, table.truth).all(axis=1)
     n_levels = np.array([len(np.unique(column)) if table.genotypes else 2 for column in table.X.T])

@@ -59,7 +59,15 @@ def run_row(name: str, threads: int, keep: str | None) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     began, processors = time.perf_counter(), time.process_time()
     found = interplay.interactions(
-        X, y, strata=strata, discrete="all", decision="classes", n_jobs=threads, progress=False, **options
+        X,
+        y,
+        strata=strata,
+        discrete="all",
+        decision="classes",
+        n_jobs=threads,
+        progress=False,
+        **options,
+        coding="levels",
     )
     seconds, of_processors = time.perf_counter() - began, time.process_time() - processors
     if keep is not None:

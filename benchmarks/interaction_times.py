@@ -62,7 +62,7 @@ def share_of_false(setting: dict[str, Any], line: int, n_tables: int) -> float:
     for table in range(n_tables):
         rng = np.random.default_rng([20261118, line, table])
         columns, times, age = make_table(rng, setting)
-        n_false += bool(interplay.interactions(columns, times, covariates=age, n_jobs=1).significant)
+        n_false += bool(interplay.interactions(columns, times, covariates=age, n_jobs=1, coding="levels").significant)
     return n_false / n_tables
 
 

@@ -85,7 +85,7 @@ def of_table(line: Line, seed: int) -> dict[str, float]:
     beside = {"covariates": age} if line.covariate else {}
     true = {"x0"} if line.alone else {"x1", "x2"} if line.together else set()
     relevant = set(interplay.select(X, codes, decision="ordered", random_state=seed, **beside).relevant)
-    found = interplay.interactions(X, codes, decision="ordered", **beside).table
+    found = interplay.interactions(X, codes, decision="ordered", **beside, coding="levels").table
     pairs = {tuple(members) for members in found["members"][found["significant"]]}
     row = {
         "false": float(bool(relevant - true)),

@@ -171,7 +171,7 @@ def run_cell(work: tuple[tuple[str, int, float, str], int, int]) -> dict[str, ob
     for number in range(n_tables):
         rng = np.random.default_rng([seed, number, *map(ord, "".join(map(str, cell)))])
         X, y = table_of(cell, rng)
-        found = interplay.interactions(X, y, discrete="all")
+        found = interplay.interactions(X, y, discrete="all", coding="levels")
         if not len(found.significant):
             continue
         verdicts = found.tagging(X, y)

@@ -140,6 +140,7 @@ def is_found(job: tuple[int, int]) -> tuple[int, bool]:
             discrete="none" if is_cut else "all",
             n_jobs=1,
             progress=False,
+            coding="levels",
         )
     return number, tuple(f"x{v}" for v in range(k)) in found.significant
 

@@ -73,7 +73,7 @@ def tagging_rows(kind: str, n: int, n_leads: int, n_neighbours: int) -> list[dic
     }
     y = outcomes[kind]
     side = int(np.ceil(np.sqrt(n_leads))) + 3
-    found = interplay.interactions(X[:, size - side : size + side], y, top=n_leads, n_jobs=1)
+    found = interplay.interactions(X[:, size - side : size + side], y, top=n_leads, n_jobs=1, coding="levels")
     tuples = found.tested.tuples + size - side
     members = np.unique(tuples)
     of_all = replace(

@@ -89,7 +89,7 @@ def one_table(job: tuple[int, int, bool]) -> tuple[int, dict[str, float]]:
     true = set(truth.tuples[0].tolist())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = interplay.interactions(X, y, dimensions=k, n_jobs=1, progress=False)
+        found = interplay.interactions(X, y, dimensions=k, n_jobs=1, progress=False, coding="levels")
         chosen = interplay.select(X, y, dimensions=setting.dimensions, random_state=seed, n_jobs=1, progress=False)
         ranked = peers(X, y) if with_peers and setting.has_peers else {}
     listed = [set(members) for members in found.tested.tuples[found.is_significant].tolist()]

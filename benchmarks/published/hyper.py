@@ -80,7 +80,9 @@ def run(arguments: list[str]) -> tuple[dict[str, Any], str]:
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours = interplay.interactions(X, y, decision="number", top=200, min_distance=1e9, positions=positions)
+        ours = interplay.interactions(
+            X, y, decision="number", top=200, min_distance=1e9, positions=positions, coding="levels"
+        )
         chosen = interplay.select(X, y, decision="number", random_state=0)
     seconds = time.perf_counter() - started
     chromosome = {name: place[0] for name, place in positions.items()}

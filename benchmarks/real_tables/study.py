@@ -94,7 +94,7 @@ def _shuffled(X: pd.DataFrame, table: RealTable, seed: int) -> pd.DataFrame:
 def _pair(table: RealTable, X: pd.DataFrame, y: Any, how: dict[str, Any]) -> dict[str, Any]:
     """Say at which place of the smallest p-values of all pairs a known pair stands."""
     assert table.pair is not None
-    found, _ = _said(lambda: interplay.interactions(X, y, top=200, **how))
+    found, _ = _said(lambda: interplay.interactions(X, y, top=200, **how, coding="levels"))
     one, other = (re.compile(pattern) for pattern in table.pair)
     for row, members in enumerate(found.table["members"]):
         if any(one.search(a) and other.search(b) for a, b in (members, members[::-1])):

@@ -92,6 +92,8 @@ def saved_interactions(table, listed):
 def shards_of_any_outcome(table, listed, n_shards):
     """Merged shards are the search in one piece."""
     X, y, options = table.data()
+    if table.discretizations > 1:  # of p = 1 for all ways, parts do not know which discretisation was better
+        options["coding"] = "levels"
     whole = refused_or(lambda: interplay.interactions(X, y, **options, **listed))
     if whole is None:
         return
@@ -119,6 +121,7 @@ def order_and_names(table, seed):
     rng = np.random.default_rng(seed)
     table = replace(table, discretizations=1, model="none")
     X, y, options = table.data()
+    options["coding"] = "levels"  # the screen of products rounds one member of a pair to eight bits
     X = np.digitize(X, [0.7, 1.6])
     rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
     other = np.where(rng.random(X.shape[1]) < 0.5, 2 - X, X)[rows][:, columns]

@@ -136,7 +136,7 @@ AREA = Area(
             "`replicate` of times without times", lambda: found(y=TIMES).replicate(X, Y), "^y must be \\(time, event\\)"
         ),
         refused("`pseudocount`", lambda: found(pseudocount=1), "pseudocount"),
-        refused("`plot.why(0)` of no tuples", lambda: found(max_p=1e-9).plot.why(0), "^the result lists no tuples"),
+        refused("`plot.why(0)` of no tuples", lambda: found(max_p=1e-99).plot.why(0), "^the result lists no tuples"),
         refused("`counts_of(99)`", lambda: found().counts_of(99), "row must be a whole number from 0 to 9"),
         refused(
             "`replicate` without a variable", lambda: found(FRAME).replicate(FRAME[["v0"]], Y), "lacks the variable"
@@ -149,7 +149,10 @@ AREA = Area(
         same("a list of lists", lambda: table_of(X.tolist(), Y.tolist()), "arrays", table_of),
         same("a frame", lambda: columns_alone(table_of(FRAME)), "the array", lambda: columns_alone(table_of())),
         same(
-            "whole numbers as text", lambda: table_of(CODES.astype(str), Y), "the numbers", lambda: table_of(CODES, Y)
+            "whole numbers as text",
+            lambda: table_of(CODES.astype(str), Y),
+            "the numbers",
+            lambda: table_of(CODES, Y, coding="levels"),
         ),
         same("`missing='omit'` with nothing missing", lambda: table_of(missing="omit"), "no argument", table_of),
         same(

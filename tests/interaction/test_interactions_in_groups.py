@@ -39,7 +39,7 @@ def all_relabelings(n_donors, n_cells):
 
 def log_p_of(X, y, **settings):
     """χ²'s p-value of every tuple, from a search that lists all of them."""
-    table = interplay.interactions(X, y, **settings | {"max_p": 1}).table
+    table = interplay.interactions(X, y, **settings | {"coding": "levels", "max_p": 1}).table
     tail = np.where(table["df"] > 0, chi2.logsf(table["chi2"], np.maximum(table["df"], 1)), 0.0)
     return pd.Series(tail, index=table["members"])
 

@@ -47,12 +47,13 @@ def test_products_that_are_interrupted_are_not_done(monkeypatch):
         interplay.interactions(rng.normal(size=(100, 5)), rng.normal(size=100), coding="product")
 
 
-def test_models_that_are_fitted_are_handed_over(monkeypatch):
+@pytest.mark.parametrize(("coding", "n_ways"), [("levels", 1), ("auto", 3)])
+def test_models_that_are_fitted_are_handed_over(coding, n_ways, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 10))
     score = 2 * ((X[:, 1] > 0) ^ (X[:, 4] > 0))
     y = (rng.exponential(np.exp(-score)), rng.random(300) < 0.8)
-    whole = interplay.interactions(X, y, max_p=1.0)
+    whole = interplay.interactions(X, y, coding="levels", max_p=1.0)
     monkeypatch.setattr("interplay.ask.tuple_tests.in_model._AT_ONCE", 300 * 4 * 5)  # five pairs at once
     monkeypatch.setattr("interplay.base.progress._SECONDS_BETWEEN_UPDATES", 0.0)
     calls, models = [], in_model.models_of_cells
@@ -63,10 +64,12 @@ def test_models_that_are_fitted_are_handed_over(monkeypatch):
 
     monkeypatch.setattr(in_model, "models_of_cells", stopped)
     with pytest.raises(SearchInterrupted) as caught:
-        interplay.interactions(X, y, max_p=1.0)
+        interplay.interactions(X, y, coding=coding, max_p=1.0)
     finished = caught.value.partial
     assert len(finished) == 15
     row_of = {tuple(members): row for row, members in enumerate(whole.tested.tuples.tolist())}
     rows = [row_of[tuple(members)] for members in finished.tuples.tolist()]
-    np.testing.assert_allclose(finished.log_p, whole.tested.log_p[rows], rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(finished.p_adjusted, whole.tested.p_adjusted[rows], rtol=1e-6)
+    expected = np.minimum(whole.tested.log_p[rows] + np.log(n_ways), 0)
+    np.testing.assert_allclose(finished.log_p, expected, rtol=1e-6, atol=1e-9)
+    adjusted = np.minimum(n_ways * whole.tested.p_adjusted[rows], 1)
+    np.testing.assert_allclose(finished.p_adjusted, adjusted, rtol=1e-6)

@@ -480,7 +480,11 @@ def test_the_command_line(tmp_path):
     X, y = problem()
     frame = pd.DataFrame(X, columns=[f"x{v}" for v in range(X.shape[1])]).assign(outcome=y)
     frame.to_csv(tmp_path / "data.csv", index=False)
-    for options in (["--coding", "levels"], ["--coding", "dosage"], ["--scale", "values", "--top", "3"]):
+    for options in (
+        ["--coding", "levels"],
+        ["--coding", "dosage"],
+        ["--scale", "values", "--coding", "levels", "--top", "3"],
+    ):
         out = tmp_path / "pairs.csv"
         arguments = ["interactions", str(tmp_path / "data.csv"), "--target", "outcome", "--out", str(out), *options]
         ran = CliRunner().invoke(commands, [*arguments, "--report", str(tmp_path / "pairs.html")])

@@ -40,7 +40,8 @@ class Work:
 def interactions(*args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return interplay.interactions(*args, discrete="all", decision="classes", progress=False, **options)
+        options = {"discrete": "all", "decision": "classes", "coding": "levels", "progress": False} | options
+        return interplay.interactions(*args, **options)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import combine_pvalues
+from scipy.stats import combine_pvalues, norm
 from statsmodels.stats.meta_analysis import combine_effects
 
 import interplay
@@ -56,7 +56,7 @@ def test_several_levels_are_combined_by_p_values():
     for _ in range(2):
         X = rng.integers(0, 3, (900, 4))
         y = ((X[:, 0] + X[:, 2]) % 3 == 0) ^ (rng.random(900) < 0.3)
-        results.append(interplay.interactions(X, y, max_p=1))
+        results.append(interplay.interactions(X, y, max_p=1, coding="levels"))
     both = interplay.combine(results)
     assert both.significant == [("x0", "x2")]
     assert both.table["method"].eq("p-values").all()
@@ -77,6 +77,24 @@ def test_numbers_have_differences_of_differences():
     both = interplay.combine(results)
     assert both.significant == [("x0", "x1")]
     assert both.table["effect"].iloc[0] == pytest.approx(1.0, abs=0.5)
+
+
+def test_effects_of_one_way_are_averaged_and_pay_for_the_others():
+    rng = np.random.default_rng(7)
+    results = []
+    for size in (0.6, 0.6):
+        X = rng.normal(size=(400, 4))
+        results.append(interplay.interactions(X, size * X[:, 0] * X[:, 1] + rng.normal(size=400), max_p=1))
+    tables = [one.table.set_index("members") for one in results]
+    for row in interplay.combine(results).table.itertuples():
+        of_studies = [one.loc[[row.members]].iloc[0] for one in tables]
+        ways = {one.found for one in of_studies}
+        assert row.method == ("effects" if len(ways) == 1 and ways != {"shape"} else "p-values")
+        assert row.status == ("combined" if len(ways) == 1 else "combined, levels or ways differ")
+        if row.method == "effects":
+            error = (row.ci_high - row.ci_low) / 2 / 1.959963984540054
+            assert row.p_value == pytest.approx(min(1, 3 * 2 * norm.sf(abs(row.effect) / error)))
+    assert interplay.combine(results).significant == [("x0", "x1")]
 
 
 def test_tuples_that_a_study_does_not_list_are_marked():
@@ -131,7 +149,7 @@ def test_levels_that_differ_are_combined_by_p_values():
     X, y = study(1)
     other = interplay.interactions(X.assign(g1=X["g1"] + 1), y, max_p=1)
     row = interplay.combine([found(0), other]).table.set_index("members").loc[[("g1", "g4")]].iloc[0]
-    assert row["status"] == "combined, levels differ"
+    assert row["status"] == "combined, levels or ways differ"
     assert row["method"] == "p-values"
 
 

@@ -195,7 +195,7 @@ def test_too_many_significant_tuples_need_another_plan():
 
     with pytest.raises(ValueError, match=r"make a plan with list_up_to=0\.00029"):
         found(plan_sites(X, y, sites=["a", "b"]))
-    pooled = interplay.interactions(X, y, strata=site)
+    pooled = interplay.interactions(X, y, strata=site, coding="levels")
     again = found(plan_sites(X, y, sites=["a", "b"], list_up_to=0.00029))
     # Sites send no samples for tests beside other columns.
     columns = [name for name in again.table.columns if name != "significant"]
@@ -273,7 +273,9 @@ def test_commands(tmp_path, monkeypatch):
     assert done.code == 0, done.err
     pooled = pd.concat([X for X, _ in TABLES.values()], ignore_index=True)
     y, site = np.concatenate([y for _, y in TABLES.values()]), np.repeat(SITES, 300)
-    assert done.out.encode() == table_bytes(interplay.interactions(pooled, y, strata=site).table, "csv")
+    assert done.out.encode() == table_bytes(
+        interplay.interactions(pooled, y, strata=site, coding="levels").table, "csv"
+    )
     done = run_command("site", "list", "plan.json", "Basel.csv", "--site", "Basel", "--out", "Basel.csv")
     assert done.code == 2
     assert "also used for something else" in done.err

@@ -110,7 +110,7 @@ def test_sites_give_what_one_table_gives(problem):
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pooled = interplay.interactions(X, y, strata=site, discrete="all", **problem)
+        pooled = interplay.interactions(X, y, strata=site, discrete="all", **problem, coding="levels")
         found = over_sites(X, y, site, list_up_to=max(problem["max_p"] or 0.05, 0.05), **problem)
     assert_equal(found, pooled)
 
@@ -128,7 +128,7 @@ def test_files_give_the_same_as_objects(tmp_path):
     found, by_file = over_sites(X, y, site), over_sites(X, y, site, files=tmp_path)
     assert found.significant == [("rs2", "rs7")]
     assert_equal(by_file, found)
-    assert_equal(found, interplay.interactions(X, y, strata=site))
+    assert_equal(found, interplay.interactions(X, y, strata=site, coding="levels"))
     by_file.save(tmp_path / "result")
     again = interplay.load(tmp_path / "result")
     assert again.summary() == by_file.summary()
@@ -152,7 +152,7 @@ def test_default_plan_lists_few_tuples(tmp_path):
     assert all([2, 7] in one.tuples.tolist() for one in lists)
     assert sum(map(len, lists)) < 150  # of 1770
     counts = [count_at_site(plan, X[site == name], y[site == name], site=name, lists=lists) for name in "abc"]
-    assert_equal(combine_sites(plan, counts), interplay.interactions(X, y, strata=site))
+    assert_equal(combine_sites(plan, counts), interplay.interactions(X, y, strata=site, coding="levels"))
 
 
 def test_lists_do_not_depend_on_threads():
@@ -178,7 +178,7 @@ def test_shares_add_up_to_the_threshold_at_most(n_sites, max_p):
 
 def test_small_cells_stay_at_the_site():
     X, y, site = study(n=1200)
-    pooled = interplay.interactions(X, y, strata=site, max_p=1)
+    pooled = interplay.interactions(X, y, strata=site, max_p=1, coding="levels")
     found = over_sites(X, y, site, max_p=1, min_cell=9)
     about = found.provenance["sites"]
     withheld = sum(one["n_withheld"] for one in about.values())
@@ -192,7 +192,9 @@ def test_small_cells_stay_at_the_site():
     sizes = pd.Series(site).value_counts()
     kept = [name for name in sizes.index if not _has_small_cell(X[site == name], y[site == name], members, 9)]
     rows = np.isin(site, kept)
-    alone = interplay.interactions(X[rows], y[rows], strata=site[rows], max_p=1).table.set_index("members")
+    alone = interplay.interactions(X[rows], y[rows], strata=site[rows], max_p=1, coding="levels").table.set_index(
+        "members"
+    )
     assert alone.loc[[members]]["chi2"].iloc[0] == pytest.approx(both.loc[[members]]["chi2"].iloc[0], rel=1e-9)
     # Nothing is said of them where nothing is withheld.
     assert not any("withheld" in note for note in over_sites(X, y, site).notes())
@@ -237,7 +239,9 @@ def test_rare_genotypes_are_merged_in_the_plan():
     for name in ("rs0", "rs1", "rs4"):
         merged[name] = (X[name] > 0).where(X[name].notna()).astype(float)
     merged["rs3"] = (X["rs3"] > 1).astype(float)
-    whole = interplay.interactions(merged, y, strata=site, missing="omit", max_p=1).table.set_index("members")
+    whole = interplay.interactions(merged, y, strata=site, missing="omit", max_p=1, coding="levels").table.set_index(
+        "members"
+    )
     ours = over_sites(X, y, site, missing="omit", merge_rare=0.1, max_p=1).table.set_index("members")
     np.testing.assert_allclose(ours["chi2"], whole.loc[ours.index, "chi2"], rtol=1e-9)
 
@@ -310,7 +314,7 @@ def test_numbers_are_cut_at_the_thresholds_of_the_plan():
     X = pd.DataFrame(rng.normal(size=(900, 6)), columns=list("abcdef"))
     y = ((X["a"] > 0) ^ (X["d"] > 0)).to_numpy() ^ (rng.random(900) < 0.3)
     site = np.repeat(["s1", "s2"], 450)
-    pooled = interplay.interactions(X, y, strata=site, max_p=1)
+    pooled = interplay.interactions(X, y, strata=site, max_p=1, coding="levels")
     thresholds = {X.columns[cuts.variable]: cuts.thresholds[0].tolist() for cuts in pooled.cuts}
     plan = plan_sites(sites=["s1", "s2"], thresholds=thresholds, classes=[False, True], max_p=1)
     tables = [(X[site == name], y[site == name]) for name in ("s1", "s2")]

@@ -304,7 +304,8 @@ def combined_interactions(
     has_effects = (np.isfinite(errors) == tested).all(axis=1) & alike & is_combined
     of_effects = fixed_effect(np.where(has_effects[:, np.newaxis], effects, np.nan), errors)
     of_p = summed_chi2(np.where((is_combined & ~has_effects)[:, np.newaxis], log_p, np.nan), df)
-    both = np.where(has_effects, of_effects.log_p, of_p.log_p)
+    n_ways = np.array([max(1, *map(_n_ways, read, of_row)) for of_row in row.tolist()], dtype=np.int64)
+    both = np.where(has_effects, np.minimum(of_effects.log_p + np.log(n_ways), 0.0), of_p.log_p)
     n_tests = _n_tests(read, len(tuples))
     p_adjusted = np.full(len(tuples), np.nan)
     p_adjusted[is_combined] = adjust_listed(np.exp(both[is_combined]), settings["p_adjust"], n_tests=n_tests)
@@ -431,10 +432,24 @@ def _could_know(read: Sequence[Interactions], names: list[str], tuples: IntArray
 
 
 def _levels_alike(read: Sequence[Interactions], row: list[int]) -> bool:
-    """Say whether the levels of a tuple's members mean the same in all studies that list it."""
+    """Say whether a tuple was tested in one way in all studies that list it, and its members' levels mean the same."""
     known = [(one, r) for one, r in zip(read, row, strict=True) if r >= 0]
+    if len({0 if one.tested.way is None else int(one.tested.way[r]) for one, r in known}) > 1:
+        return False
     levels = [{one.names[v]: _levels(one.cuts_of(v)) for v in one.tested.tuples[r].tolist()} for one, r in known]
     return all(of_study == levels[0] for of_study in levels)
+
+
+def _n_ways(one: Interactions, row: int) -> int:
+    """Return the ways among which a study chose that of a tuple; the average effect is of one of them."""
+    if row < 0 or one.first is not None or one.tested.way is None or one.asked.coding != "auto":
+        return 1
+    cuts = [one.cuts_of(v) for v in one.tested.tuples[row].tolist()]
+    if all(cut.n_levels(omit_missing=True) <= 2 and not cut.is_cut for cut in cuts):
+        return 1
+    if any(len(cut.labels) > 2 for cut in cuts):
+        return 1
+    return 3 if len(cuts) == 2 and any(cut.is_cut for cut in cuts) else 2
 
 
 def _levels(cuts: VariableCuts) -> tuple[Any, ...]:
@@ -458,5 +473,5 @@ def _status_of_tuple(studies: list[str], listed: list[bool], tested: list[bool],
     if sum(tested) < 2:
         return "too few samples in all studies but one" if any(tested) else "too few samples"
     without = [name for name, is_tested in zip(studies, tested, strict=True) if not is_tested]
-    words = "combined" if alike else "combined, levels differ"
+    words = "combined" if alike else "combined, levels or ways differ"
     return f"{words} without {', '.join(without)}" if without else words

@@ -54,9 +54,9 @@ _SHARED = [
 _OWN = (
     option("-k", "--dimensions", type=int, default=2,
            help="Members of a tuple: 2 tests all pairs, 3 all triples, and so on."),
-    option("--coding", type=click.Choice(list(CODING_CHOICES)), default="levels",
-           help="levels: numbers are cut.  product: the product of scores, numbers not cut.  auto: both, and shapes of "
-           "pairs, the best one for each tuple.  dosage: for "
+    option("--coding", type=click.Choice(list(CODING_CHOICES)), default="auto",
+           help="auto: levels, products, and shapes of pairs, the best one for each tuple.  levels: numbers are cut.  "
+           "product: the product of scores, numbers not cut.  dosage: for "
            "an outcome of numbers, the product of dosages (genotypes 0, 1, 2) beside straight lines."),
     option("--missing", type=click.Choice([*MISSING_CHOICES, "omit"]), default="auto",
            help="Missing values: refuse them, make them a level, draw them from the observed values, or leave "

@@ -69,9 +69,10 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         (``x3:x42=log_odds``), cross-fitted: `fit_transform` computes the value of a sample from the other folds;
         "products", the product of the members, each centred and divided by its standard deviation (``x3:x42``). Tuples
         that were found by their product have it in place of cells.
-    coding : {"levels", "auto", "product", "dosage"}
-        With search="interactions", "levels" finds tuples by levels of numbers that are cut, "product" by products of
-        numbers that are not, "auto" by both and by shapes; "dosage" is for outcomes of numbers, see `interactions`.
+    coding : {"auto", "levels", "product", "dosage"}
+        With search="interactions", "auto" finds tuples by levels, products and shapes, "levels" by levels of numbers
+        that are cut, "product" by products of numbers that are not; "dosage" is for outcomes of numbers, see
+        `interactions`.
     search : {"interactions", "select"}
         "interactions" takes the tuples that are significant in a search of all tuples. "select" takes those of the
         tuples of relevant variables that are significant interactions.
@@ -164,7 +165,7 @@ class InteractionFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         dimensions: int = 2,
         *,
         encoding: str | Sequence[str] = "cells",
-        coding: str = "levels",
+        coding: str = "auto",
         search: str = "interactions",
         passthrough: bool = True,
         divisions: int = 1,

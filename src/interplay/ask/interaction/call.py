@@ -51,7 +51,7 @@ def interactions(
     decision: str = "auto",
     decision_divisions: int | None = None,
     scale: str = "ranks",
-    coding: str = "levels",
+    coding: str = "auto",
     discrete: Discrete = "auto",
     missing: str = "auto",
     random_state: Any = 0,
@@ -148,7 +148,7 @@ def interactions(
         ...
 
         More than two classes are compared jointly.
-    coding : {"levels", "auto", "product", "dosage"}
+    coding : {"auto", "levels", "product", "dosage"}
         "auto" tests each tuple in the ways that its variables allow: by levels, by the product of scores, and
         a pair with a number by its shape. p-values are the smallest one times the number of ways, and the column found
         says which way it is of. "levels" cuts numbers, and lets every cell of a tuple have an effect of its own; with

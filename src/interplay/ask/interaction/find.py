@@ -142,7 +142,8 @@ def find_once(
             # Products alone are searched within: nothing is there before their tests.
             done = 0.0 if only_products else 1.0
             with handing_over(partial(_itself, screened), done=done, checkpoint=checkpoint):
-                found = test.adjusted(cap, part(progress, SHARE_OF_SCREEN, 1 - SHARE_OF_SCREEN))
+                with unfinished(partial(_of_levels, task, products)):
+                    found = test.adjusted(cap, part(progress, SHARE_OF_SCREEN, 1 - SHARE_OF_SCREEN))
                 if products is not None:
                     found = _with_products(task, found, products, cap, of_each[0] if in_cells else None)
             wider = caps.following(cap, found, is_part=task.shard is not None)
@@ -180,6 +181,13 @@ def _in_model(made: CodedTask, found: TupleTests, max_p: float, progress: Progre
         return best(made.in_model(found, max_p, progress))
 
 
+def _of_levels(task: InteractionTask, products: Products | None, levels: TupleTests) -> TupleTests:
+    """Return tests of levels, p-values times the number of ways, adjusted."""
+    if products is None:
+        return levels
+    return _adjusted(task, levels.multiplied(np.log(products.n_ways(levels.tuples))).of_way("levels"))
+
+
 def _with_products(
     task: InteractionTask, levels: TupleTests, products: Products, cap: float, listed: IntArray | None
 ) -> TupleTests:
@@ -188,11 +196,16 @@ def _with_products(
     `listed` as in `Products.tested`.
     """
     found = products.tested(cap, listed)
-    if task.coding != "product":
-        levels = levels.multiplied(np.log(products.n_ways(levels.tuples)))
+    if task.coding == "auto":
+        levels = _of_levels(task, products, levels)
         levels = levels.chosen(np.flatnonzero((levels.p_value <= cap) | (cap >= 1)))
         # Of a part, other shards may have the better way of a tuple.
-        found = best_discretizations(TupleTests.joined([levels.of_way("levels"), found]))
+        found = best_discretizations(TupleTests.joined([levels, found]))
+    return _adjusted(task, found)
+
+
+def _adjusted(task: InteractionTask, found: TupleTests) -> TupleTests:
+    """Return tuples by p-value, adjusted for all of the search."""
     adjust = partial(adjust_listed, method=task.caps.method, n_tests=task.caps.n_tests)
     return found.by_p_value().adjusted(adjust)
 

@@ -31,6 +31,7 @@ from interplay.infer.interaction.product_test import (
     Freedom,
     Member,
     SecondTest,
+    fewest_samples,
     product_columns,
     product_log_p,
     product_models,
@@ -86,6 +87,8 @@ class Products:
             self.has_scores &= ~gaps
         # Of two levels a product says what levels say.
         self._has_more = self.has_scores & (~coder.is_discrete | (tested > 2))
+        # Of the effects of each member, at least: one level less, as that of one may follow from another's.
+        self._n_columns = np.where(coder.is_discrete, np.maximum(tested - 2, 1), self._freedom.spline)
         #: Which variables have a bend, and so a shape with another one; none in few samples, or of larger tuples.
         self._has_bend: BoolArray = self.has_scores & ~coder.is_discrete
         tests_shapes = task.coding == "auto" and task.settings.dimensions == 2
@@ -96,18 +99,26 @@ class Products:
     @property
     def are_there(self) -> bool:
         """Whether any tuple has a product that is not the interaction of its levels."""
-        return self._task.coding == "product" or bool(self._has_more.any())
+        if self._task.coding == "product":
+            return True
+        smallest = np.argsort(np.where(self.has_scores, self._n_columns, np.inf))[: self._task.settings.dimensions]
+        enough = bool(self._are_enough(smallest[np.newaxis]).all())
+        return enough and bool(self._has_more.any())
 
     def has_product(self, tuples: IntArray) -> BoolArray:
         """Say which tuples have a product to be tested."""
         has_product = self.has_scores[tuples].all(axis=1)
         if self._task.coding == "product":
             return np.asarray(has_product)
-        return np.asarray(has_product & self._has_more[tuples].any(axis=1))
+        return np.asarray(has_product & self._has_more[tuples].any(axis=1) & self._are_enough(tuples))
 
     def has_shape(self, tuples: IntArray) -> BoolArray:
         """Say which tuples have a shape to be tested."""
         return np.asarray(self.has_product(tuples) & self._has_bend[tuples].any(axis=1))
+
+    def _are_enough(self, tuples: IntArray) -> BoolArray:
+        """Say for which tuples samples may be enough for a model with the product."""
+        return np.asarray(fewest_samples(self._n_columns[tuples].sum(axis=1)) <= self._model.outcome.n_informative)
 
     def n_ways(self, tuples: IntArray) -> IntArray:
         """Return in how many ways each tuple is tested."""
@@ -149,7 +160,9 @@ class Products:
 
         found = map_in_threads(test, range(len(rows)), self._n_threads)
         log_p = np.array([one.log_p for one in found])
-        kept = np.flatnonzero((log_p <= bars[rows]) | (max_p >= 1))
+        # Where all tuples are listed, those of p = 1 are so by levels.
+        is_listed = (log_p <= bars[rows]) if max_p < 1 else (log_p < 0) | (self._task.coding == "product")
+        kept = np.flatnonzero(is_listed)
         tests = self._as_tests(tuples[rows[kept]], [found[place] for place in kept.tolist()], ways[kept] + 1)
         return tests.multiplied(np.log(self.n_ways(tests.tuples)))
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -216,13 +216,18 @@ def product_test(
         return ModelTest(0.0, 0, 0.0)
     n_columns = model.columns().shape[1] + models.columns.shape[1]
     part = model if len(models.rows) == model.n_samples else model.of_samples(models.rows)
-    if part.outcome.n_informative < _FEWEST_PER_COLUMN * n_columns:
+    if part.outcome.n_informative < fewest_samples(n_columns):
         return ModelTest(0.0, 0, 0.0)
     found = model_test(model, models, product if models.df == 1 else None, max_log_p=max_log_p, groups=groups)
     if found.df_residual or not found.df:
         return found
     n_free = max(model.outcome.n_counted(models.rows) - n_columns, 1)
     return found._replace(log_p=max(found.log_p, float(log_f_tail(found.chi2 / found.df, found.df, n_free))))
+
+
+def fewest_samples(n_columns: Any) -> Any:
+    """Return the samples (of the rarest class, events, or all of numbers) that models of so many columns need."""
+    return _FEWEST_PER_COLUMN * n_columns
 
 
 class SecondTest(NamedTuple):
