@@ -17,6 +17,7 @@
     recoding.py            other alleles, formats and orders of rows; separated classes
     kinds_of_effects.py    effects of every kind, beside tests that were told it
     proxies.py             correlated columns: pairs of stand-ins for causes in the table
+    clean.py               tables with nothing wrong: refusals, doubts and cautions
     modified_effects.py    effects that depend on a covariate, which other columns go with
     page.py                results                                       → docs/realistic_designs.md
     __main__.py            all of it                                     → benchmarks/results/realistic_*.json

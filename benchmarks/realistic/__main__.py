@@ -1,7 +1,8 @@
 """python -m benchmarks.realistic [LINE …] [--only TEXT] [--tables N] [--minutes M] [--jobs N]: lines, then the page.
 
 Without lines, all of them. Tables that were run before are kept (`--again` runs them anew), so that a run that is
-stopped, or reaches its limit of time, goes on where it was. All designs grow alike: a few tables of each in turn.
+stopped, or reaches its limit of time, goes on where it was. Designs with the fewest tables come first, so that all grow
+alike; with `--minutes 5 --jobs 16` a machine of 16 cores is busy for five minutes.
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 from benchmarks.machine import RESULTS, write_result
 from benchmarks.realistic.designs import Line, Task, run_one, shares
 from benchmarks.realistic.page import LINES, write_page
 
-#: Tables of a design that are run in a round.
-_IN_A_ROUND = 20
+#: Seconds after which results are written.
+_WRITE_AFTER = 20.0
 
 
 def main() -> None:
@@ -34,7 +36,7 @@ def main() -> None:
     end = time.monotonic() + 60 * asked.minutes
     lines = {name: import_module(f"benchmarks.realistic.{name}").LINE for name in asked.lines or LINES}
     done = {name: _kept(name) for name in lines}
-    due: dict[tuple[str, str], list[Task]] = {}
+    due: list[tuple[float, str, str, Task]] = []
     for name, line in lines.items():
         for number, design in enumerate(line.designs):
             if asked.only not in design.name:
@@ -44,21 +46,38 @@ def main() -> None:
             known = {(bool(each[0]), each[1]) for each in done[name].get(design.name, [])}
             n_noise = design.tables if asked.tables is None else asked.tables
             n_planted = min(design.planted, n_noise if asked.tables is None else max(asked.tables // 4, 1))
-            wanted = [(False, t) for t in range(n_noise)] + [(True, t) for t in range(n_planted)]
-            # A few of both in each round.
-            wanted.sort(key=lambda each: each[1] / (n_planted if each[0] else n_noise))
-            due[name, design.name] = [Task(name, number, asked.seed, t, p) for p, t in wanted if (p, t) not in known]
+            for is_planted, n in ((False, n_noise), (True, n_planted)):
+                # Those with the fewest tables first, and planted ones in step with the others.
+                step = n_noise / max(n, 1)
+                due += [
+                    (step * t, name, design.name, Task(name, number, asked.seed, t, is_planted))
+                    for t in range(n)
+                    if (is_planted, t) not in known
+                ]
+    due.sort(key=lambda each: each[0])
+    written = time.monotonic()
     with ProcessPoolExecutor(asked.jobs) as pool:
-        while any(due.values()) and time.monotonic() < end:
-            for (name, design_name), tasks in due.items():
-                now, tasks[:] = tasks[:_IN_A_ROUND], tasks[_IN_A_ROUND:]
-                if not now or time.monotonic() > end:
-                    continue
-                results = list(pool.map(run_one, now))
-                of_design = done[name].setdefault(design_name, [])
-                of_design += [[t.is_planted, t.table, *found] for t, found in zip(now, results, strict=True)]
-                entry = _write(name, lines[name], done[name])[design_name]
-                print(name, {key: value for key, value in entry.items() if key != "results"}, flush=True)
+        running: dict[Future[tuple[float, float]], tuple[str, str, Task]] = {}
+        waiting = iter(due)
+        while True:
+            # As many wait as run: no process stands still, and the end is near when time is up.
+            for _, name, design_name, task in islice(waiting, max(0, 2 * asked.jobs - len(running))):
+                if time.monotonic() > end:
+                    break
+                running[pool.submit(run_one, task)] = name, design_name, task
+            if not running:
+                break
+            for one in wait(running, return_when=FIRST_COMPLETED).done:
+                name, design_name, task = running.pop(one)
+                found = [task.is_planted, task.table, *one.result()]
+                done[name].setdefault(design_name, []).append(found)
+            if time.monotonic() - written > _WRITE_AFTER:
+                _write_all(lines, done)
+                written = time.monotonic()
+    _write_all(lines, done)
+    for name, line in lines.items():
+        for entry in _entries(line, done[name]).values():
+            print(name, {key: value for key, value in entry.items() if key != "results"}, flush=True)
     write_page()
 
 
@@ -70,14 +89,19 @@ def _kept(name: str) -> dict[str, list[list[float]]]:
     return {each["design"]: [list(map(float, row.split())) for row in each.get("results", [])] for each in designs}
 
 
-def _write(name: str, line: Line, results: dict[str, list[list[float]]]) -> dict[str, Any]:
-    entries = {
+def _entries(line: Line, results: dict[str, list[list[float]]]) -> dict[str, dict[str, Any]]:
+    return {
         each.name: shares(each.name, each.plain_name, results[each.name])
         for each in line.designs
         if each.name in results
     }
-    write_result(f"realistic_{name}", {"title": line.title, "text": line.text, "designs": list(entries.values())})
-    return entries
+
+
+def _write_all(lines: dict[str, Line], done: dict[str, dict[str, list[list[float]]]]) -> None:
+    for name, line in lines.items():
+        if done[name]:
+            designs = list(_entries(line, done[name]).values())
+            write_result(f"realistic_{name}", {"title": line.title, "text": line.text, "designs": designs})
 
 
 if __name__ == "__main__":
