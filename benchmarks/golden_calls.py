@@ -117,6 +117,8 @@ def other_selections(study: Study) -> Iterator[tuple[str, Call]]:
     yield select("missing as a level", X=missing, missing="level", dimensions=2)
     yield select("missing drawn", X=missing, missing="impute", dimensions=2)
     yield select("numbers cut", study.skewed, decision_divisions=2, dimensions=2)
+    yield select("ordered classes", study.three, decision="ordered")
+    yield select("ordered classes, covariates", study.three, decision="ordered", covariates=study.covariates)
 
 
 @wraps(interplay.interactions)
@@ -158,6 +160,8 @@ def other_interactions(study: Study) -> Iterator[tuple[str, Call]]:
     yield interactions("at a distance", X=study.genotypes, positions=places, min_distance=1500.0, max_p=1)
     yield interactions("some partners", variables=["x0", "x2"], partners=["x1", "x3", "x4"], max_p=1)
     yield interactions("numbers cut", study.skewed, decision_divisions=2, top=5)
+    yield interactions("ordered classes", study.three, decision="ordered", top=5)
+    yield interactions("ordered classes, covariates", study.three, decision="ordered", covariates=study.covariates)
     yield interactions("times, entry", study.times, study.genotypes, entry=study.entry, top=5)
     loco = pd.DataFrame({"chr1": 0.5 * study.offset, "chr2": 0.8 * study.offset})
     for kind, y in {"two classes": study.two, "values": study.score, "times": study.times}.items():
