@@ -49,10 +49,13 @@ def explained(found: Selection, data: SearchedSelection, progress: Progress = Fa
     counted: list[TupleCounts] = []
     curves: list[SurvivalCurves] = []
     try:
-        for run, cells, of_cells in _explained_runs(found, data, progress):
-            runs.append(run)
+        for number, searched, coded, tests, tested in _codes_and_tests(found, data):
+            told = part(progress, number / len(found.runs), 1 / len(found.runs))
+            run = _explained_run(found, number, data, searched, coded, tested, told)
+            cells = list(_best_counts(found, number, tests))
+            curves += _survival_curves(task.study.outcome, coded, cells)
             counted += cells
-            curves += of_cells
+            runs.append(run)
     except KeyboardInterrupt as stopped:
         runs += [stopped.done] if isinstance(stopped, Unfinished) else []
         raise Unfinished(_with_tests(found, runs, task)) from None
@@ -79,10 +82,13 @@ def explained(found: Selection, data: SearchedSelection, progress: Progress = Fa
     return found
 
 
-def _explained_runs(
-    found: Selection, data: SearchedSelection, progress: Progress
-) -> Iterator[tuple[Run, list[TupleCounts], list[SurvivalCurves]]]:
-    """Yield the runs with their tests, the tables of their best tuples, and curves of these."""
+def _codes_and_tests(
+    found: Selection, data: SearchedSelection
+) -> Iterator[tuple[int, CodedComparison, CodedComparison, TargetTests, TargetTests]]:
+    """Yield each run: its number, the codes that were searched, those that are shown, and tests of their tuples.
+
+    The second tests leave out missing values where the selection does.
+    """
     task = data.task
     n_sizes = len(found.runs) // len(task.comparisons)
     for number, comparison in enumerate(task.comparisons):
@@ -95,11 +101,7 @@ def _explained_runs(
         tested = tests
         if len(involved) and task.settings.omits_missing and coded.has_missing_level.any():
             tested = target_tests(coded, omit_missing=True)
-        for run in numbers:
-            told = part(progress, run / len(found.runs), 1 / len(found.runs))
-            explained_run = _explained_run(found, run, data, searched, coded, tested, told)
-            cells = list(_best_counts(found, run, tests))
-            yield explained_run, cells, list(_survival_curves(task.study.outcome, coded, cells))
+        yield from ((number, searched, coded, tests, tested) for number in numbers)
 
 
 def _with_tests(found: Selection, runs: list[Run], task: SelectionTask) -> Selection:

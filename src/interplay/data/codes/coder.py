@@ -185,8 +185,7 @@ class Coder:
             values = self.table.block(rows.start, rows.stop)
         else:
             values = values[rows.start - first : rows.stop - first]
-        gaps = np.flatnonzero(self.is_imputed[rows])
-        if len(gaps):
+        if self.n_missing[rows].any() and len(gaps := np.flatnonzero(self.is_imputed[rows])):
             return imputed(values, gaps, self.first_variable + self.table.numbers[rows], self.seed)
         return values
 

@@ -41,7 +41,7 @@ def simd_levels() -> list[str]:
 def default_simd_level() -> str:
     """Return the best instruction set, or the one that ``INTERPLAY_SIMD_LEVEL`` names."""
     wanted = os.environ.get("INTERPLAY_SIMD_LEVEL") or "auto"
-    levels = simd_levels()
+    levels = _core.simd_levels()
     if wanted == "auto":
         return levels[-1]
     if wanted not in levels:
