@@ -40,7 +40,7 @@
     proxies.py             a tuple, columns   → columns whose effects it may stand in for
     tagging.py             a tuple, columns   → holds, explained by a column, cannot be told
     leaks.py               values + classes   → is a column a leak of the outcome?
-    survival/              times              → tests in Cox's model, log-rank tests, curves, concordance
+    survival/              times              → curves and hazards of the levels of a variable
     effects/               values + outcome   → direction and size of the effect of a variable, with intervals
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search

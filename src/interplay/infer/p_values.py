@@ -33,13 +33,50 @@ MIN_STATISTIC = 1e-8
 #: From a gain to the scale of χ².
 CHI2_PER_UNIT = {"bits": 2.0 * np.log(2.0), "nats": 2.0, "chi2": 1.0}
 
-#: Names of R's p.adjust that statsmodels calls otherwise.
-R_NAMES = {"hochberg": "simes-hochberg", "BH": "fdr_bh", "fdr": "fdr_bh", "BY": "fdr_by"}
 
-ADJUST_METHODS = (
-    "holm", "hochberg", "hommel", "bonferroni", "BH", "fdr", "BY", "none",
-    "sidak", "holm-sidak", "simes-hochberg", "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky", "fdr_gbs",
-)  # fmt: skip
+class Adjustment(NamedTuple):
+    """A way to adjust p-values for the number of tests."""
+
+    #: As papers name it.
+    words: str
+    #: As statsmodels names it.
+    method: str
+    #: Whether it bounds the share of false discoveries, not the chance of any.
+    bounds_share: bool = False
+    #: What takes its place where only the smallest p-values are known; None where these suffice.
+    of_smallest: str | None = None
+
+
+_BH = Adjustment("the Benjamini–Hochberg method", "fdr_bh", bounds_share=True)
+_BY = Adjustment("the Benjamini–Yekutieli method", "fdr_by", bounds_share=True)
+_HOCHBERG = Adjustment("Hochberg's method", "simes-hochberg")
+
+#: By what users write: R's names, and those of statsmodels.
+ADJUSTMENTS = {
+    "holm": Adjustment("Holm's method", "holm"),
+    "hochberg": _HOCHBERG,
+    "hommel": Adjustment("Hommel's method", "hommel", of_smallest="holm"),
+    "bonferroni": Adjustment("Bonferroni's method", "bonferroni"),
+    "BH": _BH,
+    "fdr": _BH,
+    "BY": _BY,
+    "none": Adjustment("no method", "none"),
+    "sidak": Adjustment("Šidák's method", "sidak", of_smallest="bonferroni"),
+    "holm-sidak": Adjustment("the Holm–Šidák method", "holm-sidak", of_smallest="holm"),
+    "simes-hochberg": _HOCHBERG,
+    "fdr_bh": _BH,
+    "fdr_by": _BY,
+    "fdr_tsbh": Adjustment("the two-stage Benjamini–Hochberg method", "fdr_tsbh", True, "BH"),
+    "fdr_tsbky": Adjustment("the two-stage Benjamini–Krieger–Yekutieli method", "fdr_tsbky", True, "BH"),
+    "fdr_gbs": Adjustment(
+        "the adaptive step-down method of Gavrilov, Benjamini and Sarkar", "fdr_gbs", True, of_smallest="BH"
+    ),
+}
+
+ADJUST_METHODS = tuple(ADJUSTMENTS)
+
+#: Methods for which the p-values that are not listed need not be known.
+LISTED_METHODS = tuple(name for name, each in ADJUSTMENTS.items() if each.of_smallest is None)
 
 
 def chi2_statistic(gains: npt.ArrayLike, *, unit: str, name: str = "gains") -> FloatArray:
@@ -163,7 +200,7 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, level: float = 0.05
     from statsmodels.stats.multitest import multipletests
 
     with np.errstate(divide="ignore"):  # "fdr_gbs" divides by 1 − p
-        result = multipletests(p[tested], alpha=level, method=R_NAMES.get(method, method))[1]
+        result = multipletests(p[tested], alpha=level, method=ADJUSTMENTS[method].method)[1]
     adjusted[tested] = np.minimum(result, 1.0)
     return adjusted
 

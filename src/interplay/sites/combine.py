@@ -15,8 +15,8 @@ from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_list, check_real, shown
 from interplay.data.codes.cuts import VariableCuts, plain_label
 from interplay.infer.combined_studies import FixedEffect, fixed_effect, summed_chi2
-from interplay.infer.interaction.tuple_tests import LISTED_METHODS, METHODS, SPARSE, adjust_listed
-from interplay.infer.p_values import ADJUST_METHODS, adjust
+from interplay.infer.interaction.tuple_tests import METHODS, SPARSE, adjust_listed
+from interplay.infer.p_values import ADJUST_METHODS, LISTED_METHODS, adjust
 from interplay.show.results.combined import COMBINED_METHODS, Combined
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.saved import load

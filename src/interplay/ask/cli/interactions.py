@@ -40,6 +40,7 @@ from interplay.ask.cli.outputs import CLUMP_OPTION, SEARCH_OPTIONS, Outputs
 from interplay.ask.coding import CODING_CHOICES
 from interplay.data.codes.coder import MISSING_CHOICES
 from interplay.infer.linkage import DEFAULT_R2
+from interplay.infer.p_values import LISTED_METHODS
 from interplay.readers.data_file import read_data
 
 #: Options that mean the same here as for `interplay run`.
@@ -72,7 +73,7 @@ _OWN = (
     option("--positions", metavar="FILE",
            help="For --min-distance: a .bim file, or a table with the columns variable, position and chromosome. "
            " [default: positions of the file of genotypes]"),
-    option("--p-adjust", type=click.Choice(["holm", "hochberg", "bonferroni", "BH", "BY", "none"]),
+    option("--p-adjust", type=click.Choice(list(LISTED_METHODS)),
            metavar="METHOD", default="holm",
            help="Adjustment for all tuples of the search: holm, hochberg, bonferroni, BH, BY or none."),
     option("--level", type=float, default=0.05,

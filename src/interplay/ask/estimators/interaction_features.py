@@ -44,7 +44,7 @@ from interplay.base.checks import check_choice, check_list
 from interplay.data.codes.coder import MISSING_CHOICES, Discrete
 from interplay.data.study.design import Groups
 from interplay.data.study.table import Table
-from interplay.infer.interaction.tuple_tests import LISTED_METHODS
+from interplay.infer.p_values import LISTED_METHODS
 from interplay.show.results.interactions import Interactions
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from interplay.infer.interaction.interaction_test import EXACT_SLACK
 from interplay.infer.interaction.proportional_fit import fit_null_model
 from interplay.infer.interaction.prospects import ROUNDING, largest_g2, least_log_p, rough_log_p
 from interplay.infer.interaction.table_tests import is_never_tested, not_tested
-from interplay.infer.interaction.tuple_tests import LISTED_METHODS, TupleTests
-from interplay.infer.p_values import R_NAMES
+from interplay.infer.interaction.tuple_tests import TupleTests
+from interplay.infer.p_values import ADJUSTMENTS, LISTED_METHODS
 from interplay.search.engines.tables import TupleTables
 
 Tell = Callable[[int], None]
@@ -301,7 +301,7 @@ class PValueCaps:
     @property
     def is_step_up(self) -> bool:
         """Whether adjusted p-values depend on larger ones."""
-        return R_NAMES.get(self.method, self.method) in ("simes-hochberg", "fdr_bh", "fdr_by")
+        return ADJUSTMENTS[self.method].method in ("simes-hochberg", "fdr_bh", "fdr_by")
 
     def check(self) -> None:
         """Refuse a list that nobody could hold."""
@@ -328,7 +328,7 @@ class PValueCaps:
         Holm's method compares the r-th smallest p-value with level/(m − r + 1): here r leaves room for a tenth of all.
         BH compares it with level·r/m: here r leaves room for some hundred, or four times as many as were found.
         """
-        method, m = R_NAMES.get(self.method, self.method), self.n_tests
+        method, m = ADJUSTMENTS[self.method].method, self.n_tests
         if method == "none":
             return self.level
         if method == "bonferroni":
@@ -353,7 +353,7 @@ class PValueCaps:
         if self.top is not None:
             n_found = int((found.p_value <= cap).sum())
             return min(1.0, 16 * cap) if n_found < min(self.top, self.n_tests) and cap < 1 else None
-        method = R_NAMES.get(self.method, self.method)
+        method = ADJUSTMENTS[self.method].method
         if method in ("none", "bonferroni"):
             return None
         n_significant = int(found.is_significant(self.level).sum())
@@ -367,7 +367,7 @@ class PValueCaps:
 
 def check_listed_method(p_adjust: Any) -> str:
     """Return a method of adjustment that needs only the smallest p-values, or say which do."""
-    if isinstance(p_adjust, str) and p_adjust in ("hommel", "sidak", "holm-sidak", "fdr_tsbh", "fdr_tsbky", "fdr_gbs"):
+    if isinstance(p_adjust, str) and p_adjust in ADJUSTMENTS and p_adjust not in LISTED_METHODS:
         raise ValueError(
             f"p_adjust={p_adjust!r} needs the p-values of all tuples, also of those that are not listed: use one of "
             f"{', '.join(repr(name) for name in LISTED_METHODS[:7])}"
@@ -377,12 +377,6 @@ def check_listed_method(p_adjust: Any) -> str:
     return check_choice("p_adjust", p_adjust, LISTED_METHODS)
 
 
-#: What takes the place of methods that need the p-values of all tuples, where only some of the tuples are tested.
-_IN_PLACE = {"hommel": "holm", "holm-sidak": "holm", "sidak": "bonferroni"}
-
-
 def listed_method(p_adjust: str) -> str:
     """Return the method for some tuples of a search: the same, or one that is no less strict."""
-    if p_adjust in LISTED_METHODS:
-        return p_adjust
-    return _IN_PLACE.get(p_adjust, "BH")
+    return ADJUSTMENTS[p_adjust].of_smallest or p_adjust

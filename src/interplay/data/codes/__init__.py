@@ -5,8 +5,7 @@
     survey.py         Table                → levels of every column: missing and distinct values, thresholds
     coder.py          survey               → Coder: codes (n_vars, n_samples) uint8 of a discretisation: `discretize`
     contrast.py       Table                → ContrastTable: permuted columns, made when they are read
-    targets.py        number outcome       → SearchScores: integers to be summed, places of the samples
-    planes.py         codes + outcome      → BitPlanes (n_planes, n_words) uint64, samples by class, or by score
+    planes.py         codes + target       → BitPlanes (n_planes, n_words) uint64, samples by class, or by score
     coded.py          comparisons          → CodedComparison: codes and planes, each made once for all that read them
     rank_scores.py    Coder                → mid-ranks (n_vars, n_samples), block by block
     cuts.py           Coder                → how variables and outcome were cut, to cut new samples alike

@@ -8,5 +8,5 @@
     risk_sets.py   times              → RiskSets: sums over the samples at risk at each event, and over events
     cox.py         times + columns    → CoxFit: proportional hazards, of many tables of cells at once; residuals
 
-`study` uses these models for outcomes that are adjusted before the search, `statistics` for tests of finds.
+`data/study` uses these models for outcomes that are adjusted before the search, `infer` for tests of finds.
 """

@@ -18,7 +18,7 @@ from interplay.files.types import Check
 from interplay.infer.interaction.effect import class_scale_words
 from interplay.infer.interaction.interaction_test import chi2_log_tail
 from interplay.infer.number_interaction.cell_moments import scale_words
-from interplay.infer.p_values import R_NAMES, relevant_mask
+from interplay.infer.p_values import ADJUSTMENTS, LISTED_METHODS, relevant_mask
 
 #: Method where samples are too few for any p-value: it is 1.
 SPARSE = "sparse"
@@ -398,10 +398,6 @@ def _correction(again: TupleTests, discretizations: int | IntArray) -> FloatArra
     )
 
 
-#: Methods for which the p-values that are not listed need not be known.
-LISTED_METHODS = ("holm", "hochberg", "bonferroni", "BH", "fdr", "BY", "none", "simes-hochberg", "fdr_bh", "fdr_by")
-
-
 def adjust_listed(p_values: npt.ArrayLike, method: str = "holm", *, n_tests: int) -> FloatArray:
     """Adjust some of the p-values of `n_tests` tests for all of them.
 
@@ -428,7 +424,7 @@ def adjust_listed(p_values: npt.ArrayLike, method: str = "holm", *, n_tests: int
         raise ValueError("p_values must lie between 0 and 1")
     if len(p) > n_tests:
         raise ValueError(f"n_tests must count all tests, at least the {len(p)} listed, not {shown(n_tests)}")
-    method = R_NAMES.get(method, method)
+    method = ADJUSTMENTS[method].method
     if method == "none" or len(p) == 0:
         return p
     order = np.argsort(p, kind="stable")

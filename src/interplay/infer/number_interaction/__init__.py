@@ -10,7 +10,7 @@ its own. RSS(T) are the squares within cells, RSS(H0) those left by H0.
     f_test.py                  moments of cells → Fisher's F test of what departs from H0; contrasts of means
     effect.py                  moments of cells → how strong an interaction is, and where; tests and intervals by HC3
     number_tests.py            cells, numbers   → all of the above, as `TupleTests`  `number_tests`
-    product_tables.py          counts and sums  → curvatures of variables, tests of products, for a search
+    product_tables.py          counts and sums  → bars and bounds of a screen; curvatures of variables, products
 
 Everything is a function of one tuple, made for many tuples of one shape at a time.
 """

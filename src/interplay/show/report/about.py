@@ -251,26 +251,6 @@ def _is_complete(selection: Selection) -> bool:
     return all(len(run.null_fit.permuted_max) == planned for run in selection.runs)
 
 
-#: Methods of adjustment, as papers name them.
-ADJUSTMENTS = {
-    "holm": "Holm's method",
-    "hochberg": "Hochberg's method",
-    "simes-hochberg": "Hochberg's method",
-    "hommel": "Hommel's method",
-    "bonferroni": "Bonferroni's method",
-    "sidak": "Šidák's method",
-    "holm-sidak": "the Holm–Šidák method",
-    "BH": "the Benjamini–Hochberg method",
-    "fdr": "the Benjamini–Hochberg method",
-    "fdr_bh": "the Benjamini–Hochberg method",
-    "BY": "the Benjamini–Yekutieli method",
-    "fdr_by": "the Benjamini–Yekutieli method",
-    "fdr_tsbh": "the two-stage Benjamini–Hochberg method",
-    "fdr_tsbky": "the two-stage Benjamini–Krieger–Yekutieli method",
-    "fdr_gbs": "the adaptive step-down method of Gavrilov, Benjamini and Sarkar",
-}
-
-
 def filled(selection: Selection, words: str) -> str:
     """Fill in what a text says of the outcome of a selection: its classes, events or numbers."""
     quartiles, events = selection.record.outcome.quartiles, selection.record.survival

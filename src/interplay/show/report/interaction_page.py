@@ -13,9 +13,10 @@ from interplay.base.text import printable, tuples_in_words
 from interplay.data.study.outcomes.targets import FEWEST_IN_CELL
 from interplay.data.study.outcomes.words import tests_in_words
 from interplay.infer.interaction.beside_test import OTHER_SCALE_SHARE
+from interplay.infer.p_values import ADJUSTMENTS
 from interplay.infer.tagging import EXPLAINED
 from interplay.show.plots.why import share_around
-from interplay.show.report.about import ADJUSTMENTS, counted, target_of
+from interplay.show.report.about import counted, target_of
 from interplay.show.report.content import named_curves
 from interplay.show.report.interaction_words import clumps_section, summary_sentences, tagging_methods, tagging_section
 from interplay.show.report.page import embedded_json, filled_page, joined_scripts
@@ -174,7 +175,7 @@ def _adjustment(result: Interactions) -> str:
     method = result.asked.p_adjust
     if method == "none":
         return "p-values were not adjusted."
-    return f"p-values were adjusted for {counted(result.n_tests, 'test')} by {ADJUSTMENTS[method]}."
+    return f"p-values were adjusted for {counted(result.n_tests, 'test')} by {ADJUSTMENTS[method].words}."
 
 
 def _full_model(result: Interactions) -> str:
@@ -183,7 +184,9 @@ def _full_model(result: Interactions) -> str:
     about = model_in_words(result.record).removesuffix(f" ({model} model)")
     ratio = tests_in_words(model)[1]
     method = result.asked.p_adjust
-    adjusted = f", adjusted for {counted(result.n_tests, 'test')} by {ADJUSTMENTS[method]}" if method != "none" else ""
+    adjusted = (
+        f", adjusted for {counted(result.n_tests, 'test')} by {ADJUSTMENTS[method].words}" if method != "none" else ""
+    )
     if result.is_permuted:
         ratio = f"{result.permutations_in_words()}, confirmed by {ratio}"
         adjusted = f", adjusted for {counted(result.n_tests, 'test')}"

@@ -12,10 +12,10 @@ from interplay.infer.effects.estimate import (
     ODDS_RATIO,
     RHO,
 )
+from interplay.infer.p_values import ADJUSTMENTS
 from interplay.infer.reference_fit import LIKELIHOOD_FITS
 from interplay.show.report import about
 from interplay.show.report.about import (
-    ADJUSTMENTS,
     capitalised,
     counted,
     date_of,
@@ -208,7 +208,7 @@ def _adjustment_method(selection: Selection) -> str:
     s = selection.asked
     if s.p_adjust == "none":
         return f"Variables with p < {s.level:g} were considered relevant; p-values were not adjusted."
-    adjusted = f"p-values were adjusted for multiple testing by {ADJUSTMENTS[s.p_adjust]}"
+    adjusted = f"p-values were adjusted for multiple testing by {ADJUSTMENTS[s.p_adjust].words}"
     return f"{capitalised(adjusted)}, and variables with an adjusted p < {s.level:g} were considered relevant."
 
 

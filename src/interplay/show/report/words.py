@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.infer.null_fit import note_on_sparse_tuples
+from interplay.infer.p_values import ADJUSTMENTS
 from interplay.infer.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED, Verdict
 from interplay.show.report import about
 from interplay.show.report.about import (
-    ADJUSTMENTS,
     capitalised,
     counted,
     filled,
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 #: A null distribution whose Kolmogorov–Smirnov p-value, times the number of fits, is below this does not fit.
 _BAD_FIT = 0.01
-
-_FALSE_DISCOVERY_RATE = {"BH", "BY", "fdr", "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky", "fdr_gbs"}
 
 
 def headline(selection: Selection) -> str:
@@ -106,7 +104,7 @@ def _chance(selection: Selection) -> str:
     method, level = selection.asked.p_adjust, f"{100 * selection.asked.level:.3g} %"
     if method == "none":
         return f"Of variables that do not matter, about {level} are called relevant by chance."
-    if method in _FALSE_DISCOVERY_RATE:
+    if ADJUSTMENTS[method].bounds_share:
         return f"Of the variables that are called relevant, on average at most {level} are so by chance."
     return f"In a table where nothing matters, any variable at all is called relevant with a chance of at most {level}."
 
@@ -261,8 +259,8 @@ def _errors(selection: Selection) -> str:
         return (
             f"p-values are not adjusted: about {100 * level:.3g} % of the irrelevant variables are selected by chance."
         )
-    name = ADJUSTMENTS[method]
-    if method in _FALSE_DISCOVERY_RATE:
+    name = ADJUSTMENTS[method].words
+    if ADJUSTMENTS[method].bounds_share:
         return f"{capitalised(name)} keeps the expected share of false discoveries (FDR) at or below {level:.3g}."
     return f"{capitalised(name)} keeps the probability of any false discovery at or below {level:.3g}."
 

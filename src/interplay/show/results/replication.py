@@ -50,10 +50,11 @@ from interplay.infer.interaction.tested_in_model import (
     with_product_tests,
     with_second_tests,
 )
-from interplay.infer.interaction.tuple_tests import LISTED_METHODS, TupleTests, adjust_listed, corrected_p_values
+from interplay.infer.interaction.tuple_tests import TupleTests, adjust_listed, corrected_p_values
 from interplay.infer.number_interaction.cell_moments import cell_moments, scored_numbers
 from interplay.infer.number_interaction.effect import effect_in_cell, standardised_residuals
 from interplay.infer.number_interaction.number_tests import number_tests
+from interplay.infer.p_values import LISTED_METHODS
 from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves, tuple_curves
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.provenance import Provenance

@@ -794,7 +794,7 @@ class Selection(Result):
     def plot(self) -> SelectionPlots:
         """Pictures, each as matplotlib Axes: gains, p_values, null_fit, null_histogram, correlation, synergies, why.
 
-        Of files of genotypes also manhattan and qq.
+        With samples volcano, with halves stability, of times survival, of files of genotypes manhattan and qq.
         """
         from interplay.show.plots import SelectionPlots
 

@@ -33,8 +33,7 @@ from interplay.infer.effects.estimate import (
 )
 from interplay.infer.effects.measured import Values, make_target, measure
 from interplay.infer.given_test import choose_strong
-from interplay.infer.interaction.tuple_tests import LISTED_METHODS
-from interplay.infer.p_values import adjust
+from interplay.infer.p_values import LISTED_METHODS, adjust
 from interplay.show.results.replicated import Replication
 from interplay.show.results.replication import new_samples
 
