@@ -35,7 +35,7 @@ OLDEST := $(VENV)/oldest
 
 # What is audited: nobody is advised to install the oldest packages.
 LOCKS := $(filter-out release/oldest.lock,$(wildcard release/*.lock))
-CORE_FILES := $(shell find core -type f)
+CORE_FILES := $(shell find core -type f -not -name "*.md")
 CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 
 # For example: make test PYTEST_ARGS="-k datasets"
