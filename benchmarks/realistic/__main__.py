@@ -59,6 +59,7 @@ def main() -> None:
     with ProcessPoolExecutor(asked.jobs) as pool:
         running: dict[Future[tuple[float, float]], tuple[str, str, Task]] = {}
         waiting = iter(due)
+        n_failed = 0
         while True:
             # As many wait as run: no process stands still, and the end is near when time is up.
             for _, name, design_name, task in islice(waiting, max(0, 2 * asked.jobs - len(running))):
@@ -69,6 +70,10 @@ def main() -> None:
                 break
             for one in wait(running, return_when=FIRST_COMPLETED).done:
                 name, design_name, task = running.pop(one)
+                if (error := one.exception()) is not None:
+                    print(f"{name}: {design_name}: {task}: {error!r}", flush=True)
+                    n_failed += 1
+                    continue
                 found = [task.is_planted, task.table, *one.result()]
                 done[name].setdefault(design_name, []).append(found)
             if time.monotonic() - written > _WRITE_AFTER:
@@ -79,6 +84,8 @@ def main() -> None:
         for entry in _entries(line, done[name]).values():
             print(name, {key: value for key, value in entry.items() if key != "results"}, flush=True)
     write_page()
+    if n_failed:
+        raise SystemExit(f"{n_failed} tables failed")
 
 
 def _kept(name: str) -> dict[str, list[list[float]]]:

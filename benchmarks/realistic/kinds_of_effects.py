@@ -29,12 +29,22 @@ def _genotypes(rng: Rng, n: int, p: int, true: list[int], *, odds: float) -> Tab
     return Table(X, (rng.random(n) < 1 / (1 + np.exp(-log_odds))).astype(int), frozenset(true))
 
 
+def _times(rng: Rng, n: int, p: int, true: list[int], *, log_ratio: float = 0.0) -> Table:
+    X = rng.normal(size=(n, p))
+    time, end = rng.exponential(np.exp(-log_ratio * X[:, true].sum(axis=1))), rng.exponential(2.0, n)
+    return Table(X, (np.minimum(time, end), time <= end), frozenset(true))
+
+
 def _spread_of_number(rng: Rng, x: np.ndarray) -> np.ndarray:
     return np.exp(0.3 * x) * rng.normal(size=len(x))
 
 
 def _sine(rng: Rng, x: np.ndarray) -> np.ndarray:
     return 0.55 * np.sin(4 * np.pi * stats.norm.cdf(x)) + rng.normal(size=len(x))
+
+
+def _steep(rng: Rng, x: np.ndarray) -> np.ndarray:
+    return 0.85 * x + rng.normal(size=len(x))
 
 
 def _line(rng: Rng, x: np.ndarray) -> np.ndarray:
@@ -52,6 +62,14 @@ def _far(x: np.ndarray, y: np.ndarray) -> float:
 def _bins(x: np.ndarray, y: np.ndarray) -> float:
     eighth = (stats.rankdata(x) * 8 / (len(x) + 1)).astype(int)
     return float(stats.f_oneway(*[y[eighth == b] for b in range(8)]).pvalue)
+
+
+def _martingale(x: np.ndarray, y: tuple[np.ndarray, np.ndarray]) -> float:
+    """Of times: the correlation of normal scores with events less expected ones (Nelson and Aalen)."""
+    order = np.argsort(y[0])
+    hazard = np.empty(len(order))
+    hazard[order] = np.cumsum(y[1][order] / np.arange(len(order), 0, -1))
+    return float(stats.pearsonr(stats.norm.ppf((stats.rankdata(x) - 0.5) / len(x)), y[1] - hazard).pvalue)
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
@@ -114,5 +132,11 @@ LINE = Line(
         _design("classes: shift, 100 samples, 5000 columns, one true", _of(_classes, 100, 5000, 1, shift=1.15),
                 _told(_welch), "Welch", 40),
         _design("genotypes: over-dominant", _of(_genotypes, 500, 200, 1, odds=2.4), _told(_chi2), "χ² of 2 × 3", 100),
+        _design("number: a line, 60 samples, 2000 columns", _of(_number, 60, 2000, 1, effect=_steep), _told(_spearman),
+                "Spearman", 40),
+        _design("times: 300 samples, 100 columns", _of(_times, 300, 100, 2, log_ratio=0.3), _told(_martingale),
+                "score test of Cox's model", 100),
+        _design("times: 100 samples, 1000 columns", _of(_times, 100, 1000, 1, log_ratio=0.7), _told(_martingale),
+                "score test of Cox's model", 40),
     ],
 )  # fmt: skip

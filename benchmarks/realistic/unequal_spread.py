@@ -35,6 +35,8 @@ def _robust(table: Table) -> set[tuple[int, ...]]:
         # HC3 knows little about cells of few samples.
         if np.unique(table.X[:, (i, j)], axis=0, return_counts=True)[1].min() < 20:
             continue
+        if np.linalg.matrix_rank(columns) < 4:  # a cell without samples
+            continue
         inverse = np.linalg.inv(columns.T @ columns)
         leverage = np.einsum("ij,jk,ik->i", columns, inverse, columns)
         left = (table.y - columns @ (inverse @ (columns.T @ table.y))) / np.maximum(1 - leverage, 1e-9)

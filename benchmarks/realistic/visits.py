@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -55,30 +56,33 @@ def _within_patients(table: Table) -> set[int]:
     return smallest(np.array([stats.wilcoxon(of).pvalue for of in slopes.T]))
 
 
-_SETTINGS = [
-    ("before and after", "drift", 16, 20),
-    ("before and after", "AR", 16, 20),
-    ("relapses", "AR", 24, 20),
-    ("number", "AR", 16, 20),
-    ("number", "drift", 30, 20),
-    ("before and after", "noise", 16, 20),
+_SETTINGS: list[tuple[str, str, int, int, dict[str, Any]]] = [
+    ("before and after", "drift", 16, 20, {"dimensions": 1}),
+    ("before and after", "AR", 16, 20, {"dimensions": 1}),
+    ("relapses", "AR", 24, 20, {"dimensions": 1}),
+    ("number", "AR", 16, 20, {"dimensions": 1}),
+    ("number", "drift", 30, 20, {"dimensions": 1}),
+    ("before and after", "noise", 16, 20, {"dimensions": 1}),
+    ("before and after", "drift", 16, 20, {}),
+    ("number", "AR", 16, 20, {}),
 ]
 
 LINE = Line(
     "Visits of patients",
     "Eight to fifteen visits of each patient, in order. Columns drift over the visits, or follow their last value, as "
     "weights and laboratory values do; the outcome is before or after a treatment, relapses, or a number. Groups are "
-    "given (`groups=`), and labels keep their order within a patient. The plain test compares patients and not visits.",
+    "given (`groups=`), and labels keep their order within a patient. The plain test compares patients and not visits; "
+    "relapses come and go, and it finds fewer of these.",
     [
         Design(
-            f"{outcome}, {patients} patients, columns: {kind}",
+            f"{outcome}, {patients} patients, columns: {kind}" + ("" if settings else ", the default call (pairs)"),
             partial(_make, outcome=outcome, kind=kind, patients=patients, columns=columns),
-            partial(selected, dimensions=1),
+            partial(selected, **settings),
             _within_patients,
             "Wilcoxon over patients",
             tables=200,
             planted=50,
         )
-        for outcome, kind, patients, columns in _SETTINGS
+        for outcome, kind, patients, columns, settings in _SETTINGS
     ],
 )

@@ -328,7 +328,8 @@ SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
         Several, such as ``(1, 2, 3)``, are searched in one call and give one p-value. "auto": 1, 2, 3 if there are at
         most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables, unless columns of many labels give
         tuples of more than 65,536 cells, or typically of more than four cells per sample; with groups or permutations,
-        whose p-values are those of one size of tuples, 2.
+        whose p-values are those of one size of tuples, 2. A number alone is that search by gains; ``(1,)`` finds more
+        than 1, by all tests of single variables.
     n_contrast : int or "auto"
         Number of contrast variables: permuted copies of real variables, whose gains show the chance level. With 0, the
         null distribution is fitted to the variables themselves, most of which must then be irrelevant. "auto": none in
