@@ -12,8 +12,8 @@ The path of every question: call → study → plan → search (into a sink) →
     listed_tests.py         screened tuples → TupleTests adjusted for the search, as far as they are listed
     find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little
     bulk_tests.py           tuples at random → are their tests inflated? are samples relatives?
-    in_groups.py            the same for samples that belong together: permutations of whole groups' labels
-    relabeled_screen.py     many labelings  → the smallest p-values of each
+    in_groups.py            the same for samples that belong together: permutations of whole groups' labels,
+                            each searched for its smallest p-values
     beside_columns.py       significant tuples tested again beside correlated columns that have effects
     merge.py                parts of all shards → one result     `merge_interactions`
 
