@@ -43,32 +43,25 @@ def settings() -> Iterator[tuple[str, str, Make, dict[str, Any]]]:
     yield "two classes, 800 × 150, 3D", "select", lambda: table(800, 150, "two classes", "much"), {"dimensions": 3}
     for kind in ("two classes", "number"):
         yield f"{kind}, 1000 × 1500", "select", lambda kind=kind: table(1000, 1500, kind, "much"), {}
+    for coding in ("levels", "auto"):
+        for name, make, given in of_interactions():
+            yield f"{name}, {coding}", "interactions", make, given | {"coding": coding}
+
+
+def of_interactions() -> Iterator[tuple[str, Make, dict[str, Any]]]:
+    """Yield settings of interactions, which are made by levels, and by levels, products and shapes."""
     for missing in ("omit", "impute"):
-        given = {"missing": missing}
-        yield f"number, genotypes, 2 % missing, {missing}", "interactions", lambda: genes("number", 0.02), given
+        yield f"number, genotypes, 2 % missing, {missing}", lambda: genes("number", 0.02), {"missing": missing}
     for kind in ("two classes", "number"):
-        yield (
-            f"{kind}, genotypes, all with p < .001",
-            "interactions",
-            lambda kind=kind: genes(kind, 0.0),
-            {"max_p": 1e-3},
-        )
-    yield (
-        "two classes, genotypes, 2 % missing, top=100",
-        "interactions",
-        lambda: genes("two classes", 0.02),
-        {"top": 100},
-    )
+        yield f"{kind}, genotypes, all with p < .001", lambda kind=kind: genes(kind, 0.0), {"max_p": 1e-3}
+    yield "two classes, genotypes, 2 % missing, top=100", lambda: genes("two classes", 0.02), {"top": 100}
     for kind in ("two classes", "times"):
-        yield f"{kind}, 1000 × 300, much to find", "interactions", lambda kind=kind: table(1000, 300, kind, "much"), {}
-    yield "two classes, 1000 × 300, covariates", "interactions", lambda: table(1000, 300, "two classes", "much"), AGE
-    yield "number, 300 × 60, 3D", "interactions", lambda: table(300, 60, "number", "much"), {"dimensions": 3}
-    yield (
-        "two classes, 300 × 300, 3D",
-        "interactions",
-        lambda: table(300, 300, "two classes", "much"),
-        {"dimensions": 3},
-    )
+        yield f"{kind}, 1000 × 300, much to find", lambda kind=kind: table(1000, 300, kind, "much"), {}
+    yield "two classes, 1000 × 300, covariates", lambda: table(1000, 300, "two classes", "much"), AGE
+    for kind, found in (("four classes", "much"), ("number", "nothing")):
+        yield f"{kind}, 1000 × 2000, {found} to find", lambda a=(1000, 2000, kind, found): table(*a), {}
+    yield "number, 300 × 60, 3D", lambda: table(300, 60, "number", "much"), {"dimensions": 3}
+    yield "two classes, 300 × 300, 3D", lambda: table(300, 300, "two classes", "much"), {"dimensions": 3}
 
 
 AGE = {"covariates": ["x0", "x1"]}

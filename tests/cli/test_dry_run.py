@@ -50,6 +50,17 @@ class TestWholeSeconds:
         assert whole_seconds(call, of_search=1.0, **HOW) == pytest.approx(101.0)
         assert clock[0] <= 11.0
 
+    def test_steps_after_the_search_at_their_own_pace(self, clock):
+        """Tests of levels are a fifth of the share and take 2 s, those of products the rest, and 80 s."""
+
+        def call(_, told):
+            for seconds, share in [(1.0, 0.9), (2.0, 0.92), *[(1.0, 0.92 + 0.001 * step) for step in range(1, 81)]]:
+                clock[0] += seconds
+                told(share)
+
+        assert whole_seconds(call, of_search=1.0, **HOW) == pytest.approx(83.0)
+        assert clock[0] <= 11.0
+
     def test_a_search_that_cannot_be_made_smaller_is_not_made(self, clock):
         call = made_of(clock, search=30.0, statistics=3.0)
         assert whole_seconds(call, of_search=30.0, can_choose=False, **HOW) == 30.0

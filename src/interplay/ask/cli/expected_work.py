@@ -402,12 +402,13 @@ def whole_seconds(
     kept = None if n_kept == n_vars else np.unique(np.linspace(0, n_vars - 1, n_kept).astype(np.int64))
     began = time.perf_counter()
     searched: float | None = None
-    share = 0.0
+    after_search: list[tuple[float, float]] = []  # seconds, and the share that was told
 
     def told(done: float) -> None:
-        nonlocal searched, share
+        nonlocal searched
         elapsed = time.perf_counter() - began
-        share = done
+        if done >= share_of_search - 1e-9:
+            after_search.append((elapsed, done))
         if searched is None and done >= share_of_search - 1e-9:
             searched = elapsed
         if elapsed > _MOST_SECONDS:
@@ -424,7 +425,21 @@ def whole_seconds(
     searched = elapsed if searched is None else searched
     after = elapsed - searched
     if not is_whole:
-        after *= (1 - share_of_search) / max(share - share_of_search, 0.01 * (1 - share_of_search))
+        after += _seconds_left(after_search, least=0.01 * (1 - share_of_search))
     if kept is None:
         return max(of_search, searched) + after if not is_whole else elapsed
     return of_search + after * (n_vars / n_kept) ** growth
+
+
+def _seconds_left(told: list[tuple[float, float]], *, least: float) -> float:
+    """Return the seconds to the share 1, at the pace of the second half of the time: steps differ in theirs.
+
+    - `told`: seconds and shares.
+    - `least`: share that was done at least.
+    """
+    if not told:
+        return 0.0
+    middle = (told[0][0] + told[-1][0]) / 2
+    begin = [one for one in told if one[0] <= middle][-1]
+    seconds, done = (last - first for last, first in zip(told[-1], begin, strict=True))
+    return (1 - told[-1][1]) * seconds / max(done, least)

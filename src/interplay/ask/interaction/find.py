@@ -33,6 +33,9 @@ from interplay.show.results.provenance import search_record
 #: The share of the progress that is the search's; the rest is that of the tests.
 SHARE_OF_SCREEN = 0.9
 
+#: The share of what follows that tests of levels are told as, where tests of products follow these.
+_SHARE_OF_LEVELS = 0.2
+
 #: Tuples with the smallest p-values that are kept where nothing is significant, of searches of at most so many tuples
 #: times samples: a fraction of a second. Tests by a full model take longer than the search.
 _N_SMALLEST = 5
@@ -142,10 +145,13 @@ def find_once(
             # Products alone are searched within: nothing is there before their tests.
             done = 0.0 if only_products else 1.0
             with handing_over(partial(_itself, screened), done=done, checkpoint=checkpoint):
+                # Tests of products come after those of levels.
+                share = (1 - SHARE_OF_SCREEN) * (1.0 if products is None else _SHARE_OF_LEVELS)
                 with unfinished(partial(_of_levels, task, products)):
-                    found = test.adjusted(cap, part(progress, SHARE_OF_SCREEN, 1 - SHARE_OF_SCREEN))
+                    found = test.adjusted(cap, part(progress, SHARE_OF_SCREEN, share))
                 if products is not None:
-                    found = _with_products(task, found, products, cap, of_each[0] if in_cells else None)
+                    told = part(progress, SHARE_OF_SCREEN + share, 1 - SHARE_OF_SCREEN - share)
+                    found = _with_products(task, found, products, cap, of_each[0] if in_cells else None, told)
             wider = caps.following(cap, found, is_part=task.shard is not None)
             if wider is None:
                 break
@@ -189,13 +195,18 @@ def _of_levels(task: InteractionTask, products: Products | None, levels: TupleTe
 
 
 def _with_products(
-    task: InteractionTask, levels: TupleTests, products: Products, cap: float, listed: IntArray | None
+    task: InteractionTask,
+    levels: TupleTests,
+    products: Products,
+    cap: float,
+    listed: IntArray | None,
+    progress: Progress,
 ) -> TupleTests:
     """Return tuples with p ≤ `cap` in the better of all ways, p-values times the number of ways, adjusted.
 
     `listed` as in `Products.tested`.
     """
-    found = products.tested(cap, listed)
+    found = products.tested(cap, listed, progress)
     if task.coding == "auto":
         levels = _of_levels(task, products, levels)
         levels = levels.chosen(np.flatnonzero((levels.p_value <= cap) | (cap >= 1)))

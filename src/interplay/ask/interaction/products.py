@@ -19,6 +19,7 @@ from interplay.ask.tuple_tests.screen import check_listed
 from interplay.ask.tuple_tests.target_tests import TargetTests
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, IntScores, as_integers
 from interplay.base.jobs import map_in_threads
+from interplay.base.progress import Progress, map_shown
 from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import variable_cuts
@@ -140,7 +141,7 @@ class Products:
         is_short = max_p < 1 and max_p * task.caps.n_tests <= _MOST_LISTED
         return is_short and bool(coder.n_levels.max(initial=0) <= _FEW_LEVELS)
 
-    def tested(self, max_p: float, listed: IntArray | None = None) -> TupleTests:
+    def tested(self, max_p: float, listed: IntArray | None = None, progress: Progress = False) -> TupleTests:
         """Return the tests of products, of the task or its shard, with p ≤ `max_p`; p times the number of ways.
 
         `listed` are the pairs of a search of levels, if these are known to be enough.
@@ -158,7 +159,8 @@ class Products:
             found = self._test(tuples[row], at_most, is_shape=bool(way))
             return found._replace(log_p=max(found.log_p, float(limits[row, way])))
 
-        found = map_in_threads(test, range(len(rows)), self._n_threads)
+        what = "tests of products of"
+        found = map_shown(test, range(len(rows)), self._n_threads, progress=progress, what=what)
         log_p = np.array([one.log_p for one in found])
         # Where all tuples are listed, those of p = 1 are so by levels.
         is_listed = (log_p <= bars[rows]) if max_p < 1 else (log_p < 0) | (self._task.coding == "product")
