@@ -154,7 +154,7 @@ class TestKeeping:
         with tempfile.TemporaryDirectory() as folder:
             found.save(Path(folder) / "saved")
             again = interplay.load(Path(folder) / "saved")
-        assert_same(again, found)
+        assert_same(again, found.without_samples())
         assert again.provenance == found.provenance
 
     @given(problems(), st.booleans())
