@@ -35,7 +35,7 @@ from interplay.show.results.interaction_table import (
     interaction_terms,
 )
 from interplay.show.results.leads import Tagging, check_r2, interaction_clumps, significant_leads
-from interplay.show.results.result import Claims, Result
+from interplay.show.results.result import ClaimedRows, Result
 from interplay.show.results.variants import Variants, known_variants
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Interactions(Result):
             significant &= ~self.is_explained
         return significant if self.tagged is None else significant & ~self.tagged.is_explained
 
-    def claims(self) -> Claims:
+    def claims(self) -> ClaimedRows:
         """Return the p-values of the listed tuples: of each the largest of all tests that decide."""
         tested = self.tested
         log_p = np.fmax(tested.log_p, tested.smooth_log_p)
@@ -185,7 +185,7 @@ class Interactions(Result):
             log_p = np.fmax(log_p, tested.robust_log_p)
         members = [self.members_of(row) for row in range(len(self))]
         found = self.is_significant
-        return Claims(members, np.exp(log_p), tested.p_adjusted, found, self.n_tests, self.is_permuted)
+        return ClaimedRows(members, np.exp(log_p), tested.p_adjusted, found, self.n_tests, self.is_permuted)
 
     def adjust_all(self, p_value: FloatArray, n_tests: int) -> FloatArray:
         """Adjust the p-values of tuples of several searches for all tuples of these."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Claims(NamedTuple):
+class ClaimedRows(NamedTuple):
     """What a result claims of its rows: variables, or tuples by the names of their members."""
 
     rows: Sequence[Any]

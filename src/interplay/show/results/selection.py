@@ -40,7 +40,7 @@ from interplay.infer.survival.survival_curves import SurvivalCurves
 from interplay.infer.verdicts import Verdict, verdicts_of
 from interplay.show.results.leads import check_r2, selection_clumps
 from interplay.show.results.replicated import Replication
-from interplay.show.results.result import Claims, Result
+from interplay.show.results.result import ClaimedRows, Result
 from interplay.show.results.run import Run, synergy_frame, synergy_graph
 from interplay.show.results.selection_summary import details_text, summary_html, summary_text
 from interplay.show.results.selection_table import (
@@ -171,10 +171,10 @@ class Selection(Result):
         """Names of the relevant variables, most significant first."""
         return [self.names[v] for v in self.ranked]
 
-    def claims(self) -> Claims:
+    def claims(self) -> ClaimedRows:
         """Return the p-values of all variables."""
         is_permuted = self.adjustment == "maxT"
-        return Claims(self.names, self.p_value, self.p_adjusted, self.is_relevant, len(self.names), is_permuted)
+        return ClaimedRows(self.names, self.p_value, self.p_adjusted, self.is_relevant, len(self.names), is_permuted)
 
     def adjust_all(self, p_value: FloatArray, n_tests: int) -> FloatArray:
         """Adjust the p-values of several selections."""
