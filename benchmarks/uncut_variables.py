@@ -3,6 +3,7 @@
     python -m benchmarks.uncut_variables power --tables 400 --jobs 16
     python -m benchmarks.uncut_variables additive --tables 40 --jobs 16
     python -m benchmarks.uncut_variables genotypes --tables 200 --jobs 16
+    python -m benchmarks.uncut_variables rule --tables 200 --jobs 16
     python -m benchmarks.uncut_variables speed
 
 Each writes its part of benchmarks/results/uncut_variables.json after every batch of tables, and goes on where it was
@@ -17,6 +18,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -140,10 +142,26 @@ def genotype_lines() -> Iterator[Line]:
         yield {"effect": effect, "size": size, "n_samples": 300}
 
 
+def rule_table(line: Line, rng: np.random.Generator) -> dict[str, int]:
+    """Return by coding whether a rule is found: who has a plan and many minutes leaves, and a tenth of the others."""
+    n = line["n_samples"]
+    X = rng.normal(size=(n, 20))
+    X[:, 0] = rng.random(n) < 0.1
+    X[:, 1] = np.round(np.maximum(10.2 + 2.8 * X[:, 1], 0), 1)
+    leaves = (rng.random(n) < 0.1) | ((X[:, 0] == 1) & (X[:, 1] > np.quantile(X[:, 1], 0.8)))
+    return {coding: _has(X, leaves, coding, ("x0", "x1")) for coding in CODINGS}
+
+
+def rule_lines() -> Iterator[Line]:
+    for n in (500, 1000, 2000):
+        yield {"n_samples": n}
+
+
 PARTS: dict[str, tuple[Callable[[], Iterator[Line]], Callable[[Line, np.random.Generator], dict[str, int]]]] = {
     "power": (power_lines, power_table),
     "additive": (additive_lines, additive_table),
     "genotypes": (genotype_lines, genotype_table),
+    "rule": (rule_lines, rule_table),
 }
 
 
@@ -188,26 +206,45 @@ def run(part: str, n_tables: int, n_jobs: int, seed: int, only: str, seconds: fl
         print(counts[key]["tables"], shares, key, flush=True)
 
 
+def numpy_loop(X: np.ndarray, y: np.ndarray) -> int:
+    """Return the pairs of which Σ u·z_i·z_j is large, column by column by BLAS: no main effects, no second test."""
+    z = np.float32((X - X.mean(axis=0)) / X.std(axis=0))
+    u = np.float32((y - y.mean()) / y.std())
+    n, found = len(u), 0
+    for i in range(z.shape[1] - 1):
+        others = z[:, i + 1 :]
+        t, r = (z[:, i] * u) @ others, z[:, i] @ others / n
+        found += int((t * t * (1 + r * r) > 30 * n * (1 - r * r) ** 2).sum())
+    return found
+
+
 def speed() -> None:
-    """Keep the CPU seconds of calls over 5000 columns and 1000 samples, one thread, the best of three in turns."""
-    rng = np.random.default_rng(0)
-    X, number = rng.normal(size=(1000, 5000)), rng.normal(size=1000)
-    outcomes = {
-        "numbers": number,
-        "classes": number > 0,
-        "times": (rng.exponential(size=1000), rng.random(1000) < 0.7),
-    }
+    """Keep the CPU seconds of calls, one thread, the best of three in turns; and of a plain loop."""
     lines = []
-    for name, y in outcomes.items():
-        seconds: dict[str, list[float]] = {coding: [] for coding in CODINGS}
-        for _ in range(3):
-            for coding in CODINGS:
-                begin = time.process_time()
-                interplay.interactions(X, y, coding=coding, n_jobs=1)
-                seconds[coding].append(round(time.process_time() - begin, 3))
-        lines.append({"outcome": name, "seconds": {coding: min(each) for coding, each in seconds.items()}})
-        print(lines[-1], flush=True)
-        _keep("speed", lines)
+    for n_samples, n_vars in ((1000, 5000), (2000, 500)):
+        rng = np.random.default_rng(0)
+        X, number = rng.normal(size=(n_samples, n_vars)), rng.normal(size=n_samples)
+        outcomes = {
+            "numbers": number,
+            "classes": number > 0,
+            "times": (rng.exponential(size=n_samples), rng.random(n_samples) < 0.7),
+        }
+        for name, y in outcomes.items():
+            calls: dict[str, Callable[[], Any]] = {
+                coding: partial(interplay.interactions, X, y, coding=coding, n_jobs=1) for coding in CODINGS
+            }
+            if name == "numbers":
+                calls["loop of NumPy"] = partial(numpy_loop, X, number)
+            seconds: dict[str, list[float]] = {call: [] for call in calls}
+            for _ in range(3):
+                for call, made in calls.items():
+                    begin = time.process_time()
+                    made()
+                    seconds[call].append(round(time.process_time() - begin, 3))
+            best = {call: min(each) for call, each in seconds.items()}
+            lines.append({"n_samples": n_samples, "n_vars": n_vars, "outcome": name, "seconds": best})
+            print(lines[-1], flush=True)
+            _keep("speed", lines)
 
 
 def _read() -> dict[str, Any]:

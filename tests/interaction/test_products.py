@@ -264,6 +264,19 @@ def test_auto_is_levels_where_nothing_else_applies() -> None:
     assert auto.p_value[("word", "number")] == levels.p_value[("word", "number")]
 
 
+def test_a_rule_in_a_tenth_of_the_samples_is_found_by_default() -> None:
+    """Who has an international plan, and many minutes, leaves; a cut at the median hides it among other customers."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(1000, 18))).add_prefix("other ")
+    X["minutes"], X["plan"] = rng.normal(10.2, 2.8, 1000).round(1), rng.random(1000) < 0.1
+    leaves = (rng.random(1000) < 0.1) | (X["plan"] & (X["minutes"] > X["minutes"].quantile(0.8)))
+    found = interplay.interactions(X, leaves)
+    assert found.significant == [("minutes", "plan")]
+    assert found.table.p_adjusted[0] < 1e-3
+    by_levels = interplay.interactions(X, leaves, coding="levels", max_p=1).table.set_index("members")
+    assert by_levels.loc[[("minutes", "plan")], "p_adjusted"].iloc[0] > 0.01
+
+
 def test_genotypes_are_tested_by_levels_and_dosages() -> None:
     rng = np.random.default_rng(0)
     X = rng.binomial(2, 0.4, (500, 10))

@@ -7,6 +7,7 @@ a linear model of the outcome's residuals, and what may still be significant by 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from interplay.ask.tuple_tests.screen import check_listed
 from interplay.ask.tuple_tests.target_tests import TargetTests
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, IntScores, as_integers
 from interplay.base.jobs import map_in_threads
-from interplay.base.progress import Progress, map_shown
+from interplay.base.progress import Progress, map_shown, part
 from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import variable_cuts
@@ -56,6 +57,9 @@ _LEAST_COLUMNS = 3
 
 #: Variables of so many levels are screened by levels and products at once, where this many tuples may come by chance.
 _FEW_LEVELS, _MOST_LISTED = 4, 100.0
+
+#: Tests between two looks at how small p-values of a short list are.
+_AT_ONCE = 32
 
 #: Members that are kept, in bytes.
 _MAX_KEPT_BYTES = 1 << 28
@@ -159,14 +163,42 @@ class Products:
             found = self._test(tuples[row], at_most, is_shape=bool(way))
             return found._replace(log_p=max(found.log_p, float(limits[row, way])))
 
-        what = "tests of products of"
-        found = map_shown(test, range(len(rows)), self._n_threads, progress=progress, what=what)
+        paid = np.log(self.n_ways(tuples))[rows]
+        places, found = self._nearest(test, rows, np.minimum(limits[rows, ways] + paid, 0.0), paid, progress)
+        rows, ways = rows[places], ways[places]
         log_p = np.array([one.log_p for one in found])
         # Where all tuples are listed, those of p = 1 are so by levels.
         is_listed = (log_p <= bars[rows]) if max_p < 1 else (log_p < 0) | (self._task.coding == "product")
         kept = np.flatnonzero(is_listed)
         tests = self._as_tests(tuples[rows[kept]], [found[place] for place in kept.tolist()], ways[kept] + 1)
         return tests.multiplied(np.log(self.n_ways(tests.tuples)))
+
+    def _nearest(
+        self, test: Callable[[int], ModelTest], rows: IntArray, least: FloatArray, paid: FloatArray, progress: Progress
+    ) -> tuple[IntArray, list[ModelTest]]:
+        """Return the tests that a list needs, and their places: those of small p-values first, until there are enough.
+
+        ln p times the number of ways of the test in a place, of the tuple in a row, is at least `least`; `paid` is the
+        logarithm of the number of ways.
+        """
+        task = self._task
+        n_wanted = None if task.caps.is_step_up or task.shard is not None else task.caps.top
+        order = np.argsort(least, kind="stable")
+        best, found, bar = np.full(rows.max(initial=-1) + 1, np.inf), [], math.inf
+        size, what = max(len(order), 1) if n_wanted is None else _AT_ONCE, "tests of products of"
+        for begin in range(0, len(order), size):
+            some = order[begin : begin + size]
+            if least[some[0]] > bar:
+                order = order[:begin]
+                break
+            told = part(progress, begin / len(order), len(some) / len(order))
+            found += map_shown(test, some.tolist(), self._n_threads, progress=told, what=what)
+            log_p = np.array([one.log_p for one in found[begin:]])
+            np.minimum.at(best, rows[some], np.minimum(log_p + paid[some], 0.0))
+            if n_wanted is not None and n_wanted <= len(best):
+                bar = float(np.partition(best, n_wanted - 1)[n_wanted - 1])
+        places = np.argsort(order, kind="stable")
+        return order[places], [found[place] for place in places.tolist()]
 
     def second_tests(self, tests: TupleTests) -> list[SecondTest]:
         """Test products and shapes again, beside flexible effects of their members."""
@@ -325,10 +357,11 @@ class Products:
         scores: IntScores = as_integers(np.where(is_there, of_levels, 0.0)).reshape(-1)[places]
         return scores
 
-    def _member(self, v: int) -> Member:
-        """Return a variable as products have it."""
-        if v in self._kept:
-            return self._kept[v]
+    def _member(self, v: int, *, is_flexible: bool = False) -> Member:
+        """Return a variable as products have it, with its flexible effect if that is needed."""
+        kept = self._kept.get(v)
+        if kept is not None and (kept.flexible is not None or not is_flexible):
+            return kept
         coder = self._coded.coder
         if coder.is_discrete[v]:
             codes = coder.codes_of(0, np.array([v])).codes[0].astype(np.int64)
@@ -337,7 +370,8 @@ class Products:
             values = np.where(is_known, of_levels[np.minimum(codes, len(of_levels) - 1)], 0.0)
             found = Member(np.where(is_known, values - values[is_known].mean(), 0.0), None)
         else:
-            found = Member.of_number(coder.values(slice(v, v + 1))[0].astype(np.float64), self._freedom)
+            values = coder.values(slice(v, v + 1))[0].astype(np.float64)
+            found = Member.of_number(values, self._freedom, is_flexible=is_flexible)
             if len(self._kept) * 13 * found.score.nbytes < _MAX_KEPT_BYTES:
                 self._kept[v] = found
         return found
@@ -349,7 +383,8 @@ class Products:
         self, members: IntArray, model: FullModel | None = None, **options: Any
     ) -> tuple[NestedModels, FloatArray]:
         samples = self._samples(members)
-        of_members = [self._member(v).of_samples(samples.known) for v in members.tolist()]
+        is_flexible = options.get("is_flexible", False)
+        of_members = [self._member(v, is_flexible=is_flexible).of_samples(samples.known) for v in members.tolist()]
         return product_models(of_members, samples, model, **options)
 
     def _test(self, members: IntArray, max_log_p: float, *, is_shape: bool) -> ModelTest:

@@ -97,8 +97,8 @@ class Member(NamedTuple):
     bend: FloatArray | None = None
 
     @classmethod
-    def of_number(cls, values: FloatArray, freedom: Freedom) -> Member:
-        """Return a number that is not cut.
+    def of_number(cls, values: FloatArray, freedom: Freedom, *, is_flexible: bool = True) -> Member:
+        """Return a number that is not cut, with its flexible effect if that is needed.
 
         Products of normal scores are large in few samples: of three members, one sample of 500 may have a leverage of
         0.4. Products of ranks are bounded, lose 1 point of power where the effect is a product of normal scores, and
@@ -111,11 +111,13 @@ class Member(NamedTuple):
         share = np.full(len(values), np.nan)
         share[is_known] = (mid_ranks(values[is_known]) - 0.5) / max(int(is_known.sum()), 1)
         z = ndtri(share)
+        main, bend = spline_columns(z, freedom.spline), _centred(np.abs(z))
+        if not is_flexible:
+            return cls(_centred(_UNIFORM_SCALE * share), main, None, bend)
         flexible = [spline_columns(z, 4 if freedom.is_flexible else freedom.spline), spline_columns(values, 1)]
         if freedom.is_flexible:
             flexible += [_centred(power)[:, np.newaxis] for power in (z**2, z**3)]
-        main = spline_columns(z, freedom.spline)
-        return cls(_centred(_UNIFORM_SCALE * share), main, np.hstack(flexible), _centred(np.abs(z)))
+        return cls(_centred(_UNIFORM_SCALE * share), main, np.hstack(flexible), bend)
 
     def of_samples(self, rows: IntArray) -> Member:
         """Return the member in some samples."""
