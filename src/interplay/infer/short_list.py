@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple
 
@@ -80,6 +81,10 @@ class Unit(NamedTuple):
     columns: FloatArray
     #: (n_further, n_samples): beside these, when other units are tested given it: splines, finer cells.
     further: FloatArray | None = None
+
+    def rows(self) -> list[FloatArray]:
+        """Return the columns, and further ones if there are any."""
+        return [self.columns] if self.further is None else [self.columns, self.further]
 
     def changed(self, change: Callable[[FloatArray], FloatArray]) -> Unit:
         """Return the unit with other columns in the place of `columns` and `further`, made in this order."""
@@ -222,7 +227,7 @@ class _Study:
         if self.beside is not None:
             near = {unit.members: self.beside(unit.members, _variables_of(_without(chosen, at))) for at, unit in tuples}
         parts = [self.targets, self.always, *near.values()]
-        parts += [rows for unit in chosen for rows in (unit.columns, unit.further) if rows is not None]
+        parts += [rows for unit in chosen for rows in unit.rows()]
         study = self
         if 2 * sum(map(len, parts)) < self.targets.shape[1]:
             triangle = np.asarray(np.linalg.qr(np.vstack(parts).T, mode="r"))
@@ -232,6 +237,8 @@ class _Study:
             study = replace(self, targets=targets, always=always)
             chosen = [unit.changed(lambda _: next(coordinates)) for unit in chosen]
         study = replace(study, beside=None if self.beside is None else lambda members, _: near[members])
+        if sum(map(len, [study.always, *(row for unit in chosen for row in unit.rows())])) <= self.most_given:
+            return _given_each_other(_Given(study, []), chosen)
         return [_Given(study, _without(chosen, place)).log_p_of([unit])[0] for place, unit in enumerate(chosen)]
 
     def rows_given(self, chosen: list[Unit]) -> list[FloatArray]:
@@ -282,6 +289,13 @@ class _Given:
             new = orthonormal(beyond(new, self._basis, nothing=_DEPENDENT))
         self._basis, self._inside = np.vstack([self._basis, new]), rows
 
+    def with_more(self, units: list[Unit]) -> _Given:
+        """Return the same with more units, which this one does not get."""
+        more = copy(self)
+        more.chosen, more._left = list(self.chosen), dict(self._left)
+        more.add(units)
+        return more
+
     def log_p_of(self, units: list[Unit]) -> list[float]:
         """Return ln p of units given the chosen ones, and, of tuples, given the columns beside them."""
         targets = orthonormal(self._beyond(self._study.targets))
@@ -305,6 +319,17 @@ class _Given:
             left = beyond(known.left, self._basis[known.n_known :], known.before)
             known = self._left[id(rows)] = known._replace(left=left, n_known=len(self._basis))
         return known.left
+
+
+def _given_each_other(given: _Given, units: list[Unit]) -> list[float]:
+    """Return ln p of each unit given all others, beside those of `given`: halves are given together, and once."""
+    if len(units) < 2:
+        return given.log_p_of(units)
+    first, second = units[: len(units) // 2], units[len(units) // 2 :]
+    return [
+        *_given_each_other(given.with_more(second), first),
+        *_given_each_other(given.with_more(first), second),
+    ]
 
 
 def _without(units: list[Unit], place: int) -> list[Unit]:
