@@ -91,21 +91,35 @@ def test_strata_are_within(first):
     assert within.loc["colour", "p_value"] == 1.0  # nothing is left of it within its own levels
 
 
+@pytest.mark.parametrize("partner", ["x1", "given x against y; distance from the median"])
 @pytest.mark.parametrize("n_strata", [0, 3])
-def test_an_effect_given_a_partner_is_measured_given_it_again(n_strata):
+def test_an_effect_given_a_partner_is_measured_given_it_again(n_strata, partner):
     def sampled(seed, n=800):
         rng = np.random.default_rng(seed)
         hidden, own = rng.normal(size=(2, n))
         X = np.column_stack([hidden, 0.9 * hidden + np.sqrt(0.19) * own, rng.normal(size=(n, 6))])
+        X = pd.DataFrame(X, columns=["x0", partner, *(f"x{i}" for i in range(2, 8))])
         return X, (2 * own + rng.normal(size=n) > 0).astype(int), rng.integers(0, n_strata, n) if n_strata else None
 
     X, y, strata = sampled(0)
     found = interplay.select(X, y, dimensions=2, strata=strata, random_state=0)
     X, y, strata = sampled(1)
     table = found.replicate(X, y, strata=strata).table.set_index("variable")
-    assert table.loc["x0", "effect_kind"] == "AUC, given x1"
+    assert table.loc["x0", "effect_kind"] == f"AUC, given {partner}"
     assert table.loc["x0", "effect"] == pytest.approx(table.loc["x0", "first_effect"], abs=0.05)
     assert table.loc["x0", "replicated"]
+
+
+def test_levels_named_like_classes_are_compared_again():
+    def sampled(seed, n=600):
+        rng = np.random.default_rng(seed)
+        y = rng.choice(["upper", "lower"], n)
+        is_upper = (y == "upper") ^ (rng.random(n) < 0.2)
+        return pd.DataFrame({"x": np.where(is_upper, "upper", "lower"), "noise": rng.normal(size=n)}), y
+
+    again = interplay.select(*sampled(0), random_state=0).replicate(*sampled(1)).table.set_index("variable")
+    assert again.loc["x", "effect_kind"] == "odds ratio, upper against lower"
+    assert 8 < again.loc["x", "effect"] < 32
 
 
 def test_linear_tests_are_those_of_statsmodels():

@@ -182,11 +182,8 @@ class _OfComparison:
         names = [self._found.names[u] for u in partners]
         if not inside.has_trend:  # few groups have wide intervals, so that their directions are rarely clear
             return nothing if self._groups is not None else found._replace(direction=words.adds_to(names))
-        main = inside.effects[0]
-        about = "; ".join(filter(None, [main.about, f"given {', '.join(names)}"]))
-        return MeasuredVariable(
-            words.given(inside.direction, names), True, [main._replace(about=about), *found.effects]
-        )
+        main = inside.effects[0].within(names)
+        return MeasuredVariable(words.given(inside.direction, names), True, [main, *found.effects])
 
     def _strong(self) -> IntArray:
         """Return the strong variables that the others are given, where some variable was found so."""

@@ -44,11 +44,21 @@ _SCALES = {
 
 
 class Effect(NamedTuple):
-    """A kind of effect, the level or class it is about ("" if that is clear), and its size."""
+    """A kind of effect, the level or class it is about ("" if that is clear), its size, and how it was measured."""
 
     kind: str
     about: str
     size: Estimate
+    #: The level with which another one is compared; None where values are taken as numbers.
+    reference: str | None = None
+    #: Whether the distance from the median takes the place of the variable.
+    is_distance: bool = False
+    #: Whether it is measured within the cells of partners.
+    is_within: bool = False
+
+    def within(self, partners: Sequence[str]) -> Effect:
+        """Return the effect as one within the cells of partners."""
+        return self._replace(about=_joined(self.about, f"given {', '.join(partners)}"), is_within=True)
 
 
 class MeasuredVariable(NamedTuple):
@@ -391,9 +401,10 @@ def _of_levels(variable: Values, target: Target, sizes: Sizes, *, n_before: int 
     several = sizes.of_several(len(pairs) + n_before)
     effects = []
     for level, case in pairs:
-        about = f"{variable.levels[level]} against {variable.levels[reference]}{target.about_case(case)}"
+        against = variable.levels[reference]
+        about = f"{variable.levels[level]} against {against}{target.about_case(case)}"
         kind, size = target.between(variable.codes, level, [reference, *others], case, several)
-        effects.append(Effect(kind, about, size))
+        effects.append(Effect(kind, about, size, reference=against))
     best = int(np.argmax([_clearness(each) for each in effects]))
     level, case = pairs[best]
     of_case = [each for each, (_, other) in zip(effects, pairs, strict=True) if other == case]
@@ -449,9 +460,13 @@ def _u_shaped(variable: Values, target: Target, sizes: Sizes) -> MeasuredVariabl
     distance = np.abs(_standard_scores(variable.values))
     found = target.extremes(distance, sizes)
     named = [
-        each._replace(about="; ".join(filter(None, [each.about, "distance from the median"]))) for each in found.effects
+        each._replace(about=_joined(each.about, "distance from the median"), is_distance=True) for each in found.effects
     ]
     return found._replace(effects=named)
+
+
+def _joined(*about: str) -> str:
+    return "; ".join(filter(None, about))
 
 
 def _turns(values: FloatArray, target: Target) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.files.types import Check
 from interplay.infer.effects.measured import MeasuredVariable
 
@@ -28,6 +28,10 @@ class VariableEffects:
     kind: Annotated[list[str], Check("n_effects")]
     #: The level or class that is compared, where that is not clear: "b against the rest".
     about: Annotated[list[str], Check("n_effects")]
+    #: `reference`, `is_distance`, `is_within`, (n_effects,): how it was measured, see `Effect`.
+    reference: Annotated[list[str | None], Check("n_effects")]
+    is_distance: Annotated[BoolArray, Check("n_effects")]
+    is_within: Annotated[BoolArray, Check("n_effects")]
     #: `effect`, `low`, `high`, (n_effects,): the size with its 95 % interval; NaN where it cannot be told.
     effect: Annotated[FloatArray, Check("n_effects")]
     low: Annotated[FloatArray, Check("n_effects")]
@@ -47,6 +51,9 @@ class VariableEffects:
             [said for _, said, _ in rows],
             [each.kind for _, _, each in rows],
             [each.about for _, _, each in rows],
+            [each.reference for _, _, each in rows],
+            np.array([each.is_distance for _, _, each in rows], dtype=np.bool_),
+            np.array([each.is_within for _, _, each in rows], dtype=np.bool_),
             *(np.ascontiguousarray(column) for column in sizes.T),
         )
 

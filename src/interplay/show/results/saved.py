@@ -168,7 +168,7 @@ def _are_within(numbers: IntArray, low: int, limit: int) -> bool:
 
 _SELECTION = FileFormat(
     name="selection",
-    version=9,
+    version=10,
     root=Selection,
     types=(
         Run, MaxGains, NullFit, TupleCounts, Explanations, TupleTests, VariableCuts,
@@ -223,7 +223,7 @@ def _are_sound(traits: Traits) -> bool:
 
 _TRAITS = FileFormat(
     name="traits",
-    version=1,
+    version=2,
     root=Traits,
     types=tuple(dict.fromkeys([Selection, *_SELECTION.types, *_INTERACTIONS.types])),
     in_words="saved result of several traits",

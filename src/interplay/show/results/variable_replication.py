@@ -325,7 +325,7 @@ class _New:
         """Return the effect of the same kind in the new samples."""
         effects = self.selection.effects
         assert effects is not None
-        kind, about = effects.kind[row], effects.about[row]
+        kind, reference = effects.kind[row], effects.reference[row]
         if kind in _TOGETHER:
             return self._together(v, kind)
         samples, rows = self._of_run(found_test(self.selection, v).run)
@@ -341,26 +341,22 @@ class _New:
         seen = np.flatnonzero(values == values)
         measured = self._made.outcome.of_samples(rows[seen]).measured()
         target = make_target(**samples.measured(seen, measured, tuple(run.class_labels)))
-        levels: list[str] = []
         used, codes = np.unique(values[seen], return_inverse=True)
         strata = samples.strata
-        own, is_given, _ = about.rpartition("given ")
-        if is_given:
-            members = self.selection.best_tuple(v).tolist()
+        members = self.selection.best_tuple(v)
+        partners = members[members != v]
+        if effects.is_within[row]:
             d = max(int(run.gains.discretization[v]), 0)
-            cells = self._cells([u for u in members if u != v], int(self.selection.best_run[v]), d, rows)
+            cells = self._cells(partners.tolist(), int(self.selection.best_run[v]), d, rows)
             if cells is None:
                 return Estimate()
             strata = cells if strata is None else numbered(cells * (int(strata.max()) + 1) + strata)
-            about = own.removesuffix("; ")
-        if " against " in about and not about.startswith(
-            ("upper", *(f"{label} against" for label in run.class_labels))
-        ):
+        levels: list[str] = []
+        if reference is not None:
             names = None if column.levels is None else [str(level) for level in column.levels]
             levels = [number_text(value) if names is None else names[int(value)] for value in used]
         if not len(seen) or len(used) < 2:
             return Estimate()
-        reference = about.partition(" against ")[2].partition(": ")[0] if levels else None
         found = measure(
             Values(
                 values[seen], levels, codes.reshape(-1).astype(np.int64), is_ordered=not levels, reference=reference
@@ -368,6 +364,10 @@ class _New:
             target,
             strata=None if strata is None else strata[seen],
             groups=None if samples.groups is None else samples.groups[seen],
-            is_u_shaped="distance from the median" in about,
+            is_u_shaped=bool(effects.is_distance[row]),
         )
-        return next((each.size for each in found.effects if (each.kind, each.about) == (kind, about)), Estimate())
+        again = found.effects
+        if effects.is_within[row]:
+            again = [each.within(self.selection.names_of(partners)) for each in again]
+        same = (kind, effects.about[row])
+        return next((each.size for each in again if (each.kind, each.about) == same), Estimate())
