@@ -66,6 +66,8 @@ def main() -> None:
                 if time.monotonic() > end:
                     break
                 running[pool.submit(run_one, task)] = name, design_name, task
+            if time.monotonic() > end:
+                running = {one: about for one, about in running.items() if not one.cancel()}
             if not running:
                 break
             for one in wait(running, return_when=FIRST_COMPLETED).done:
