@@ -58,8 +58,8 @@ In these designs fewer effects are found than by the plain test, by .15 or more 
 {rows}
 
 Most have one reason: the plain test knew that one column at a time matters, or which kind of effect to look for, and
-the call also looks for others. Rare columns in pairs pay for the many pairs; stand-ins for causes are believed only if
-the effects of correlated columns do not explain them.
+the call also looks for others. Rare columns in pairs pay for the many pairs, and are found by `dimensions=(1,)`;
+stand-ins for causes are believed only if the effects of correlated columns do not explain them.
 """
 
 #: Planted tables of a design that is listed as a loss, and the difference.

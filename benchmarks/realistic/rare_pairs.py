@@ -15,6 +15,8 @@ _SETTINGS = [
     ("97% zeros", 500, 0.05, 60, {"dimensions": 2}),
     ("10% cases", 300, 0.02, 60, {"dimensions": 2}),
     ("10% cases", 300, 0.02, 60, {"dimensions": 2, "fit": "union"}),
+    ("10% cases", 300, 0.02, 60, {}),
+    ("10% cases", 300, 0.02, 60, {"dimensions": (1,)}),
     ("10% cases", 300, 0.05, 30, {"dimensions": 3}),
     ("times, 15 % events", 300, 0.03, 60, {"dimensions": 2}),
 ]
@@ -22,7 +24,9 @@ _SETTINGS = [
 LINE = Line(
     "Rare columns in pairs",
     "Outcomes that are mostly zero, or few cases, and columns that few samples carry, searched in pairs: a cell of two "
-    "or three samples can look like a discovery.",
+    "or three samples can look like a discovery. Effects are those of single columns: a search of pairs alone "
+    "(`dimensions=2`) pays for 59 partners of each and loses most of what six carriers can show. The default call, or "
+    "`dimensions=(1,)`, asks single columns, too.",
     [
         Design(
             f"{outcome}, {n} samples, {columns} columns with {carriers:.0%} carriers"
