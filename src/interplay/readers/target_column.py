@@ -65,7 +65,8 @@ def _check_names(names: list[str], path: Any, target: str | None, drop: list[str
 def split_table(table: Table, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:
     """Take the target and the columns to drop out of a table that stays in its file."""
     known = list(dict.fromkeys([*table.sample_columns, *table.names]))
-    _check_names(known, path, target, drop)
+    # An outcome is rarely among thousands of variables, where samples have columns of their own.
+    _check_names(list(table.sample_columns) or known if target is None else known, path, target, drop)
     target, drop = name_among(known, str(target)), [name_among(known, name) for name in drop]
     kept = np.array([v for v, name in enumerate(table.names) if name not in set(drop)], dtype=np.int64)
     if len(kept) < table.n_vars:

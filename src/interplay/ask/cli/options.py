@@ -379,11 +379,16 @@ _MODIFIERS = ("ref-first", "ref-last", "ref-unknown", "vzs")
 
 
 class Word(NamedTuple):
-    """Our option for one of PLINK's, its value where PLINK has a default, and whether a value is a list with commas."""
+    """Our option for one of PLINK's.
+
+    Its value where PLINK has a default, whether a value is a list with commas, and an option and its value that PLINK
+    takes for granted.
+    """
 
     option: str
     default: str = ""
     is_list: bool = False
+    implied: tuple[str, ...] = ()
 
 
 WORDS = {
@@ -394,7 +399,7 @@ WORDS = {
     "--hwe": Word("--min-hwe"),
     "--mach-r2-filter": Word("--min-info", "0.1"),
     "--sample": Word("--sample-file"),
-    "--pheno": Word("--target-file"),
+    "--pheno": Word("--target-file", implied=("--missing-target", "drop")),
     "--pheno-name": Word("--target", is_list=True),
     "--covar": Word("--covariate-file"),
     "--covar-name": Word("--covariate", is_list=True),
@@ -440,8 +445,8 @@ def in_our_words(args: list[str]) -> list[str]:
     ['--min-maf', '0.01', '--region', '1', '--region', '2', '--region', 'X', 'study.bed']
     >>> in_our_words(["--covar-name", "age,PC1", "--seed", "1"])
     ['--covariate', 'age', '--covariate', 'PC1', '--seed', '1']
-    >>> in_our_words(["--pheno-name", "bmi,ldl"])
-    ['--trait', 'bmi', '--trait', 'ldl']
+    >>> in_our_words(["--pheno", "traits.txt", "--pheno-name", "bmi,ldl"])
+    ['--target-file', 'traits.txt', '--missing-target', 'drop', '--trait', 'bmi', '--trait', 'ldl']
     """
     found: list[str] = []
     data: list[str] = []
@@ -466,6 +471,8 @@ def in_our_words(args: list[str]) -> list[str]:
         entries = _entries(given, name) if word.is_list else [given]
         for entry in entries:
             found += [_OF_SEVERAL.get(word.option, word.option) if len(entries) > 1 else word.option, entry]
+        if word.implied and word.implied[0] not in args:
+            found += word.implied
     return [*found, *data]
 
 
