@@ -31,9 +31,6 @@ RESULTS = Path(__file__).parent / "results" / "uncut_variables.json"
 
 CODINGS = ("levels", "product", "auto")
 
-#: Tables of a line that one process makes at a time.
-BATCH = 10
-
 Effect = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 #: Joint effects of two independent normal variables, and their sizes: the table of the issue that asked for products.
@@ -78,8 +75,7 @@ def _outcome(outcome: str, noise: str, mean: np.ndarray, rng: np.random.Generato
     log_odds = mean - np.median(mean)
     if outcome == "classes":
         return rng.random(n) < 1 / (1 + np.exp(-log_odds))
-    hazard = np.exp(np.clip(log_odds, -5, 5))
-    return rng.exponential(size=n) / hazard, rng.random(n) < 0.8
+    return rng.exponential(size=n) * np.exp(-log_odds), rng.random(n) < 0.8
 
 
 def _has(X: np.ndarray, y: Any, coding: str, pair: tuple[str, str]) -> int:
@@ -138,7 +134,7 @@ def genotype_table(line: Line, rng: np.random.Generator) -> dict[str, int]:
 
 
 def genotype_lines() -> Iterator[Line]:
-    for effect, size in (("product", 0.75), ("XOR", 0.4)):
+    for effect, size in (("product", 0.75), ("product", 0.95), ("XOR", 0.4), ("XOR", 0.5)):
         yield {"effect": effect, "size": size, "n_samples": 300}
 
 
@@ -165,17 +161,17 @@ PARTS: dict[str, tuple[Callable[[], Iterator[Line]], Callable[[Line, np.random.G
 }
 
 
-def batch(part: str, line: Line, first: int, seed: int) -> dict[str, int]:
+def batch(part: str, line: Line, tables: range, seed: int) -> dict[str, int]:
     """Return the sums of some tables of a line."""
     key = zlib.crc32(json.dumps(line, sort_keys=True).encode())
     sums: dict[str, int] = {}
-    for i in range(first, first + BATCH):
+    for i in tables:
         for name, found in PARTS[part][1](line, np.random.default_rng([key, i, seed])).items():
             sums[name] = sums.get(name, 0) + found
     return sums
 
 
-def run(part: str, n_tables: int, n_jobs: int, seed: int, only: str, seconds: float) -> None:
+def run(part: str, n_tables: int, n_jobs: int, seed: int, only: list[str], seconds: float, at_once: int) -> None:
     """Make tables until each line has so many, the lines with the fewest first."""
     kept = [one for one in _read().get(part, []) if one.get("seed") == seed]
     counts = {json.dumps(line): {"tables": 0, "found": {}} for line in PARTS[part][0]()}
@@ -183,9 +179,9 @@ def run(part: str, n_tables: int, n_jobs: int, seed: int, only: str, seconds: fl
         line = {name: value for name, value in one.items() if name not in ("tables", "found", "seed")}
         if json.dumps(line) in counts:
             counts[json.dumps(line)] = {"tables": one["tables"], "found": one["found"]}
-    chosen = [key for key in counts if only in key]
+    chosen = [key for key in counts if all(text in key for text in only)]
     todo = sorted(
-        (first, place) for place, key in enumerate(chosen) for first in range(counts[key]["tables"], n_tables, BATCH)
+        (first, place) for place, key in enumerate(chosen) for first in range(counts[key]["tables"], n_tables, at_once)
     )
     stop = time.monotonic() + seconds
     with ProcessPoolExecutor(n_jobs) as pool:
@@ -193,14 +189,17 @@ def run(part: str, n_tables: int, n_jobs: int, seed: int, only: str, seconds: fl
             if time.monotonic() > stop:
                 break
             some = todo[begin : begin + 2 * n_jobs]
-            started = [pool.submit(batch, part, json.loads(chosen[place]), first, seed) for first, place in some]
+            started = [
+                pool.submit(batch, part, json.loads(chosen[place]), range(first, first + at_once), seed)
+                for first, place in some
+            ]
             for (_, place), done in zip(some, started, strict=True):
                 count = counts[chosen[place]]
-                count["tables"] += BATCH
+                count["tables"] += at_once
                 for name, found in done.result().items():
                     count["found"][name] = count["found"].get(name, 0) + found
             lines = [json.loads(key) | count | {"seed": seed} for key, count in counts.items() if count["tables"]]
-            _keep(part, lines)
+            _keep(part, [one for one in _read().get(part, []) if one.get("seed") != seed] + lines)
     for key in chosen:
         shares = {name: round(found / counts[key]["tables"], 3) for name, found in counts[key]["found"].items()}
         print(counts[key]["tables"], shares, key, flush=True)
@@ -261,13 +260,14 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="lines that contain this text")
+    parser.add_argument("--only", nargs="*", default=[], help="lines that contain all these texts")
+    parser.add_argument("--batch", type=int, default=10, help="tables that one process makes at a time")
     parser.add_argument("--seconds", type=float, default=1e9, help="start no batch after so many")
     given = parser.parse_args()
     if given.part == "speed":
         speed()
     else:
-        run(given.part, given.tables, given.jobs, given.seed, given.only, given.seconds)
+        run(given.part, given.tables, given.jobs, given.seed, given.only, given.seconds, given.batch)
 
 
 if __name__ == "__main__":

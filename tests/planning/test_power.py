@@ -277,7 +277,7 @@ def test_power_of_dosages_agrees_with_statsmodels():
     assert found == pytest.approx(expected, rel=1e-8)
 
 
-@pytest.mark.parametrize("coding", ["levels", "dosage"])
+@pytest.mark.parametrize("coding", ["levels", "dosage", "product", "auto"])
 def test_power_of_tags_is_the_share_of_studies_that_find_the_pair(coding):
     """Causes are not typed: each allele of a tag is that of its cause with probability r, else drawn anew."""
     rng = np.random.default_rng(7)
@@ -297,6 +297,15 @@ def test_power_of_tags_is_the_share_of_studies_that_find_the_pair(coding):
     power = interplay.power(n_samples=n, n_vars=5, **asked)
     assert 0.3 < power < 0.95
     assert found / n_tables == pytest.approx(power, abs=3 * math.sqrt(power * (1 - power) / n_tables))
+
+
+def test_power_of_all_ways_pays_for_their_number():
+    few = {"n_samples": 400, "n_vars": 100, "h2": 0.06, "maf": 0.3}
+    by = {coding: interplay.power(**few, coding=coding) for coding in ("levels", "product", "auto")}
+    assert by["levels"] < by["auto"] < by["product"]
+    cut = {"n_samples": 300, "n_vars": 100, "outcome": "number", "effect": 1.6}
+    assert interplay.power(**cut, coding="auto") == interplay.power(**cut, n_tests=3 * 4950)
+    assert interplay.power(**cut, shares=(0.5, 0.5), coding="auto") == interplay.power(**cut, shares=(0.5, 0.5))
 
 
 def test_the_command_in_units_of_geneticists():

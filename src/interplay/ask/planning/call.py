@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, log, pi, prod
 from typing import Any
 
@@ -94,8 +94,11 @@ def power(
         For times: share of the samples whose event is seen.
     scale : {"ranks", "values"}
         For numbers: as in `interactions`.
-    coding : {"levels", "dosage"}
-        Which test of `interactions`: that of all cells, or, for pairs of genotypes and a number, that of the product.
+    coding : {"levels", "auto", "product", "dosage"}
+        Which test of `interactions`: "levels" is that of all cells; "product" and "dosage", for pairs of genotypes and
+        a number, that of the product; "auto" the better one of both for the number of ways in which `interactions`
+        tests the tuple. Of other tuples "auto" is the power by levels for that number, and products or shapes may add
+        to it.
     level : float
         Significance level.
     n_tests : int, optional
@@ -172,8 +175,15 @@ def samples_needed(power_of: Callable[[int], float], wanted: float) -> int | Non
 
 def design_power(design: Design, n_samples: int) -> float:
     """Return the chance that the tuple of a design is significant in a search of so many samples."""
+    if design.coding != "auto":
+        return _power(design, n_samples, design.log_threshold)
+    codings = ["levels", "product"] if design.has_products else ["levels"]
+    paid = design.log_threshold - log(design.n_ways)
+    return max(_power(replace(design, coding=one), n_samples, paid) for one in codings)
+
+
+def _power(design: Design, n_samples: int, threshold: float) -> float:
     counts = drawn_cell_counts(design.shares, n_samples, is_cut=design.is_cut)
-    threshold = design.log_threshold
     n_smooth = n_smooth_columns(design.effects.shape) if design.is_cut else 0
     if design.outcome == "number":
         return number_power(
@@ -183,7 +193,7 @@ def design_power(design: Design, n_samples: int) -> float:
             log_threshold=threshold,
             scale=design.scale,
             n_smooth=n_smooth,
-            coding=design.coding,
+            coding="levels" if design.coding == "levels" else "dosage",
         )
     if design.outcome == "times":
         share = design.event_share
@@ -235,8 +245,20 @@ class Design:
     class_shares: FloatArray  #: (n_classes,)
     event_share: float
     scale: str
-    #: "levels" or "dosage".
+    #: As in `interactions`.
     coding: str
+
+    @property
+    def has_products(self) -> bool:
+        """Whether the power of the test of the product is known: of pairs of genotypes and a number."""
+        return self.outcome == "number" and not self.is_cut and len(self.shares) == 2 and self.n_ways > 1
+
+    @property
+    def n_ways(self) -> int:
+        """In how many ways `interactions` tests the tuple by default."""
+        if self.is_cut:
+            return 3 if len(self.shares) == 2 else 2
+        return 1 if all(len(share) == 2 for share in self.shares) else 2
 
     @property
     def log_threshold(self) -> float:
@@ -253,8 +275,11 @@ class Design:
     @property
     def test_in_words(self) -> str:
         """The test whose power this is."""
-        if self.coding == "dosage":
+        if self.coding in ("dosage", "product"):
             return f"the F test of the product of dosages, of {self.scale}"
+        if self.coding == "auto" and self.n_ways > 1:
+            other = ", or of the product of dosages" if self.has_products else ""
+            return f"{replace(self, coding='levels').test_in_words}{other}, p times {self.n_ways}"
         if self.outcome == "number":
             return f"the F test of cells of {self.scale}"
         if self.outcome == "times":
@@ -293,9 +318,9 @@ def make_design(
         if shares is not None or levels not in (2, 3):
             raise ValueError("maf says how many levels there are and how large: leave levels and shares out")
         levels, shares = 3, [genotype_shares(q, 2) for q in _of_members("maf", maf, dimensions, high=0.5)]
-    if coding == "dosage" and (outcome != "number" or shares is None or dimensions > 2):
+    if coding in ("dosage", "product") and (outcome != "number" or shares is None or dimensions > 2):
         raise ValueError(
-            "coding='dosage' is for pairs of genotypes and an outcome of numbers: give maf, or leave it out"
+            f"coding={coding!r} is for pairs of genotypes and an outcome of numbers: give maf, or leave it out"
         )
     of_levels = _levels(levels, dimensions)
     of_classes = _shares("class_shares", class_shares)
