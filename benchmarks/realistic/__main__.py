@@ -59,7 +59,7 @@ def main() -> None:
     with ProcessPoolExecutor(asked.jobs) as pool:
         running: dict[Future[tuple[float, float]], tuple[str, str, Task]] = {}
         waiting = iter(due)
-        n_failed = 0
+        n_failed, changed = 0, set[str]()
         while True:
             # As many wait as run: no process stands still, and the end is near when time is up.
             for _, name, design_name, task in islice(waiting, max(0, 2 * asked.jobs - len(running))):
@@ -78,10 +78,11 @@ def main() -> None:
                     continue
                 found = [task.is_planted, task.table, *one.result()]
                 done[name].setdefault(design_name, []).append(found)
+                changed.add(name)
             if time.monotonic() - written > _WRITE_AFTER:
-                _write_all(lines, done)
+                _write_all(changed, lines, done)
                 written = time.monotonic()
-    _write_all(lines, done)
+    _write_all(changed, lines, done)
     for name, line in lines.items():
         for entry in _entries(line, done[name]).values():
             print(name, {key: value for key, value in entry.items() if key != "results"}, flush=True)
@@ -106,11 +107,10 @@ def _entries(line: Line, results: dict[str, list[list[float]]]) -> dict[str, dic
     }
 
 
-def _write_all(lines: dict[str, Line], done: dict[str, dict[str, list[list[float]]]]) -> None:
-    for name, line in lines.items():
-        if done[name]:
-            designs = list(_entries(line, done[name]).values())
-            write_result(f"realistic_{name}", {"title": line.title, "text": line.text, "designs": designs})
+def _write_all(changed: set[str], lines: dict[str, Line], done: dict[str, dict[str, list[list[float]]]]) -> None:
+    for name in sorted(changed):
+        line, designs = lines[name], list(_entries(lines[name], done[name]).values())
+        write_result(f"realistic_{name}", {"title": line.title, "text": line.text, "designs": designs})
 
 
 if __name__ == "__main__":
