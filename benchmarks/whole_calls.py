@@ -60,7 +60,7 @@ def named_calls() -> Iterator[tuple[str, Call]]:
     def interactions(table: Callable[[], tuple[Any, Any]], **given: Any) -> Call:
         def make() -> Call:
             X, y = table()
-            return lambda: interplay.interactions(X, y, n_jobs=1, **given)
+            return lambda: interplay.interactions(X, y, n_jobs=1, **LEVELS | given)
 
         return make
 
@@ -102,19 +102,27 @@ def kinds_and_shapes() -> Iterator[tuple[str, Call]]:
     import interplay
 
     shapes = ((5000, 50), (1000, 300), (200, 5000))
-    questions = {"select": {"random_state": 0}, "interactions": {}}
+    questions: dict[str, dict[str, Any]] = {
+        "select": {"random_state": 0},
+        "interactions": LEVELS,
+        "interactions, all ways": {},
+    }
     for name, kind, (n, p), found in product(questions, KINDS, shapes, ("nothing", "much")):
         if name == "interactions" and kind == "times" and (n, p) == (200, 5000):
             continue  # the rows of times above are of this shape
 
         def make(name: str = name, kind: str = kind, n: int = n, p: int = p, found: str = found) -> Call:
             X, y = table(n, p, kind, found)
-            return lambda: getattr(interplay, name)(X, y, n_jobs=1, **questions[name])
+            call = getattr(interplay, name.split(",")[0])
+            return lambda: call(X, y, n_jobs=1, **questions[name])
 
         yield f"{name}, {kind}, {n} × {p}, {found} to find", make
 
 
 KINDS = ("two classes", "four classes", "number", "times")
+
+#: Earlier versions tested interactions in one way.
+LEVELS = {"coding": "levels"}
 
 
 def table(n: int, p: int, kind: str, found: str) -> tuple[Any, Any]:
