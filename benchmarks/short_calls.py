@@ -40,6 +40,8 @@ def calls() -> dict[str, Callable[[], Any]]:
     return {
         "interactions": lambda: interplay.interactions(numbers, classes),
         "interactions, genotypes": lambda: interplay.interactions(genotypes, classes),
+        "interactions by levels": lambda: interplay.interactions(numbers, classes, coding="levels"),
+        "interactions by levels, genotypes": lambda: interplay.interactions(genotypes, classes, coding="levels"),
         "select, 1D": lambda: interplay.select(numbers, classes, dimensions=1, random_state=1),
         "select, 2D": lambda: interplay.select(numbers, classes, dimensions=2, random_state=1),
         "select, default": lambda: interplay.select(numbers, classes, random_state=1),
@@ -99,7 +101,7 @@ def main() -> None:
     trees = [ROOT] + ([arguments.base.resolve()] if arguments.base else [])
     versions = [Version(tree) for tree in trees]
     rows = []
-    print(f"{'call':30} {'now, ms':>9}" + (f" {'base, ms':>9} {'ratio':>7}" if arguments.base else ""))
+    print(f"{'call':34} {'now, ms':>9}" + (f" {'base, ms':>9} {'ratio':>7}" if arguments.base else ""))
     for name in calls():
         if arguments.only in name:
             turns = []
@@ -108,7 +110,7 @@ def main() -> None:
                 turns.append([version.milliseconds(name) for version in versions])
             now, *base = (min(times) for times in zip(*turns, strict=True))
             row = {"call": name, "turns": len(turns), "milliseconds": now}
-            line = f"{name:30} {now:9.2f}"
+            line = f"{name:34} {now:9.2f}"
             if base:
                 row |= {"base_milliseconds": base[0], "ratio": now / base[0]}
                 line += f" {base[0]:9.2f} {now / base[0]:7.3f}"
