@@ -60,7 +60,7 @@ def one_set(file: Path) -> dict[str, Any]:
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = interplay.interactions(kept["X"], kept["y"], coding="levels")
+        found = interplay.interactions(kept["X"], kept["y"])
     seconds = time.perf_counter() - started
     row = judged(found.tested.tuples[found.is_significant], kept["pairs"])
     words = found.table.loc[found.table["significant"], "scales"].value_counts().to_dict()
