@@ -157,9 +157,9 @@ class Products:
         bars = (math.log(max_p) if max_p < 1 else 0.0) - np.log(self.n_ways(tuples))
         rows, ways = np.nonzero(has & ((limits <= bars[:, np.newaxis]) | (max_p >= 1)))
 
-        def test(place: int) -> ModelTest:
+        def test(place: int, bar: float) -> ModelTest:
             row, way = rows[place], ways[place]
-            at_most = float(bars[row]) if max_p < 1 else 0.0
+            at_most = min(float(bars[row]) if max_p < 1 else 0.0, bar)
             found = self._test(tuples[row], at_most, is_shape=bool(way))
             return found._replace(log_p=max(found.log_p, float(limits[row, way])))
 
@@ -174,12 +174,17 @@ class Products:
         return tests.multiplied(np.log(self.n_ways(tests.tuples)))
 
     def _nearest(
-        self, test: Callable[[int], ModelTest], rows: IntArray, least: FloatArray, paid: FloatArray, progress: Progress
+        self,
+        test: Callable[[int, float], ModelTest],
+        rows: IntArray,
+        least: FloatArray,
+        paid: FloatArray,
+        progress: Progress,
     ) -> tuple[IntArray, list[ModelTest]]:
         """Return the tests that a list needs, and their places: those of small p-values first, until there are enough.
 
         ln p times the number of ways of the test in a place, of the tuple in a row, is at least `least`; `paid` is the
-        logarithm of the number of ways.
+        logarithm of the number of ways. A test whose ln p is above its second argument may say 0.
         """
         task = self._task
         n_wanted = None if task.caps.is_step_up or task.shard is not None else task.caps.top
@@ -192,7 +197,8 @@ class Products:
                 order = order[:begin]
                 break
             told = part(progress, begin / len(order), len(some) / len(order))
-            found += map_shown(test, some.tolist(), self._n_threads, progress=told, what=what)
+            asked = zip(some.tolist(), (bar - paid[some]).tolist(), strict=True)
+            found += map_shown(lambda each: test(*each), list(asked), self._n_threads, progress=told, what=what)
             log_p = np.array([one.log_p for one in found[begin:]])
             np.minimum.at(best, rows[some], np.minimum(log_p + paid[some], 0.0))
             if n_wanted is not None and n_wanted <= len(best):
