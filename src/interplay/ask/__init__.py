@@ -7,6 +7,7 @@
     gains/          the largest gain of each variable          `max_information_gain`
     tuples/         lists of tuples above a threshold          `interesting_tuples`
     tuple_tests/    tests of tuples, which two rooms make
+    new_samples/    a result and new samples: are its claims true there?
     planning/       how many samples does an interaction need? `power`
     coding.py       levels, dosages or products, where the outcome and the variables allow for them
     answer.py       a question and its arguments → its result: several outcomes, held-out samples, chromosomes;

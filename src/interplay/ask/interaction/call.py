@@ -11,6 +11,7 @@ from interplay.ask.interaction.find import find_interactions
 from interplay.ask.interaction.in_groups import find_in_groups
 from interplay.ask.interaction.merge import find_by_chromosome
 from interplay.ask.interaction.task import InteractionTask, check_interactions
+from interplay.ask.new_samples.tuples import replicate_in
 from interplay.base.arguments import ARGUMENTS, checked, described_by
 from interplay.base.progress import Progress
 from interplay.data.codes.coded import SharedCodes
@@ -18,7 +19,6 @@ from interplay.data.codes.coder import Discrete
 from interplay.search.checkpoint import AsCheckpoint
 from interplay.search.engines.choice import AsEngine, check_engine
 from interplay.show.results.interactions import Interactions
-from interplay.show.results.replication import replicate_in
 
 
 @described_by(ARGUMENTS)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, cast
 
 import numpy as np
 
 from interplay.ask.interaction.task import InteractionTask
-from interplay.ask.tuple_tests.beside_smooth import tuple_samples
+from interplay.ask.tuple_tests.product_tests import ProductTests
 from interplay.ask.tuple_tests.prospects import MAX_LISTED, Asked
 from interplay.ask.tuple_tests.screen import check_listed
 from interplay.ask.tuple_tests.target_tests import TargetTests
@@ -25,19 +24,10 @@ from interplay.base.tails import log_chi2_tail
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.cuts import variable_cuts
 from interplay.data.codes.rank_scores import RankScores
-from interplay.data.study.design import Design
-from interplay.data.study.full_model import FullModel
-from interplay.data.study.outcomes.outcome import Outcome
-from interplay.infer.interaction.beside_test import ModelTest, NestedModels, TupleSamples
+from interplay.infer.interaction.beside_test import ModelTest
 from interplay.infer.interaction.product_test import (
-    Freedom,
-    Member,
-    SecondTest,
     fewest_samples,
     product_columns,
-    product_log_p,
-    product_models,
-    product_test,
     second_test,
 )
 from interplay.infer.interaction.tested_in_model import with_product_tests
@@ -48,10 +38,6 @@ from interplay.infer.proxies import MemberEffects
 #: Columns of a product and of a shape in the screen, for each residual.
 _N_COLUMNS = (1, 3)
 
-#: The full model is fitted where ln p of the linear model is at least this share of ln p of the bar: of numbers both
-#: are the same, of classes and times they differ.
-_SHARE = 0.5
-
 #: Shapes are tested where splines have as many columns: with fewer, an effect that bends would be one.
 _LEAST_COLUMNS = 3
 
@@ -61,11 +47,8 @@ _FEW_LEVELS, _MOST_LISTED = 4, 100.0
 #: Tests between two looks at how small p-values of a short list are.
 _AT_ONCE = 32
 
-#: Members that are kept, in bytes.
-_MAX_KEPT_BYTES = 1 << 28
 
-
-class Products:
+class Products(ProductTests):
     """The products of the tuples of a task.
 
     Parameters
@@ -79,12 +62,10 @@ class Products:
     """
 
     def __init__(self, task: InteractionTask, coded: CodedComparison, tests: TargetTests, n_threads: int) -> None:
-        self._task, self._coded, self._tests, self._n_threads = task, coded, tests, n_threads
-        comparison, coder = coded.comparison, coded.coder
+        super().__init__(coded, task.settings.dimensions, omit_missing=task.omits_missing, n_threads=n_threads)
+        self._task, self._tests = task, tests
+        coder = coded.coder
         n = coder.table.n_samples
-        design = Design(n) if comparison.design is None else comparison.design
-        self._model = comparison.model or FullModel.of(cast("Outcome", comparison.outcome), design)
-        self._freedom = Freedom.of(self._model.outcome.n_informative, task.settings.dimensions)
         gaps = coder.has_missing_level
         tested = coder.n_levels - gaps
         self.has_scores: BoolArray = RankScores(coder).is_ordered & (tested > 1) & (coder.n_missing < n)
@@ -99,7 +80,6 @@ class Products:
         tests_shapes = task.coding == "auto" and task.settings.dimensions == 2
         if not (tests_shapes and self._freedom.spline >= _LEAST_COLUMNS):
             self._has_bend = np.zeros_like(self._has_bend)
-        self._kept: dict[int, Member] = {}
 
     @property
     def are_there(self) -> bool:
@@ -123,7 +103,7 @@ class Products:
 
     def _are_enough(self, tuples: IntArray) -> BoolArray:
         """Say for which tuples samples may be enough for a model with the product."""
-        return np.asarray(fewest_samples(self._n_columns[tuples].sum(axis=1)) <= self._model.outcome.n_informative)
+        return np.asarray(fewest_samples(self._n_columns[tuples].sum(axis=1)) <= self.model.outcome.n_informative)
 
     def n_ways(self, tuples: IntArray) -> IntArray:
         """Return in how many ways each tuple is tested."""
@@ -160,7 +140,7 @@ class Products:
         def test(place: int, bar: float) -> ModelTest:
             row, way = rows[place], ways[place]
             at_most = min(float(bars[row]) if max_p < 1 else 0.0, bar)
-            found = self._test(tuples[row], at_most, is_shape=bool(way))
+            found = self.test(tuples[row], is_shape=bool(way), max_log_p=at_most)
             return found._replace(log_p=max(found.log_p, float(limits[row, way])))
 
         paid = np.log(self.n_ways(tuples))[rows]
@@ -206,16 +186,6 @@ class Products:
         places = np.argsort(order, kind="stable")
         return order[places], [found[place] for place in places.tolist()]
 
-    def second_tests(self, tests: TupleTests) -> list[SecondTest]:
-        """Test products and shapes again, beside flexible effects of their members."""
-
-        def test(row: int) -> SecondTest:
-            is_shape = bool(tests.are_shapes[row])
-            models, _ = self._models(tests.tuples[row], self._model, is_shape=is_shape, is_flexible=True)
-            return second_test(self._model, models, self._groups)
-
-        return map_in_threads(test, range(len(tests)), self._n_threads)
-
     def samples(self, members: IntArray) -> IntArray:
         """Return the samples that have a value of every member."""
         return self._samples(members).known
@@ -224,24 +194,18 @@ class Products:
         """Return all that the members of a tuple say: flexible effects, their product, and their shape if any."""
         samples = self._samples(members)
         models, _ = self._models(
-            members, self._model, is_shape=False, is_flexible=True, more=self._model.columns()[samples.known]
+            members, self.model, is_shape=False, is_flexible=True, more=self.model.columns()[samples.known]
         )
         shape = np.empty((len(samples.known), 0))
         if self.has_shape(members[np.newaxis]).all():
-            of_members = [self._member(v).of_samples(samples.known) for v in members.tolist()]
-            shape = product_columns(of_members, is_shape=True)[:, 1:]
+            shape = product_columns(self.members(members, samples.known), is_shape=True)[:, 1:]
         return MemberEffects(models, shape)
 
     def log_p_beside(self, members: IntArray, more: FloatArray, *, is_shape: bool) -> float:
         """Return ln p of a product or shape beside flexible effects and some more columns, of `samples`."""
-        models, _ = self._models(members, self._model, is_shape=is_shape, is_flexible=True, more=more)
-        found = second_test(self._model, models, self._groups).log_p + math.log(self.n_ways(members[np.newaxis])[0])
+        models, _ = self._models(members, self.model, is_shape=is_shape, is_flexible=True, more=more)
+        found = second_test(self.model, models, self._groups).log_p + math.log(self.n_ways(members[np.newaxis])[0])
         return min(found, 0.0)
-
-    @property
-    def _groups(self) -> IntArray | None:
-        groups = self._coded.comparison.groups
-        return None if groups is None else groups.codes
 
     def _screened(self, max_p: float) -> Screened:
         """Return all tuples whose products or shapes may have p ≤ `max_p`, in order; with p = 1 all tuples."""
@@ -290,14 +254,6 @@ class Products:
         df = len(self._targets) * np.array(_N_COLUMNS)
         bars = chdtri(df, max_p**SHARE) if max_p < 1 else np.zeros(2)
         return float(bars[0]), float(bars[1])
-
-    @cached_property
-    def _responses(self) -> FloatArray:
-        """What linear models explain in place of the outcome, without the columns of the design, (n_samples, n)."""
-        model = self._model
-        responses = model.outcome.responses(model.design)
-        basis = np.linalg.qr(model.columns())[0]
-        return np.asarray(responses - basis @ (basis.T @ responses))
 
     @cached_property
     def _targets(self) -> FloatArray:
@@ -363,54 +319,13 @@ class Products:
         scores: IntScores = as_integers(np.where(is_there, of_levels, 0.0)).reshape(-1)[places]
         return scores
 
-    def _member(self, v: int, *, is_flexible: bool = False) -> Member:
-        """Return a variable as products have it, with its flexible effect if that is needed."""
-        kept = self._kept.get(v)
-        if kept is not None and (kept.flexible is not None or not is_flexible):
-            return kept
-        coder = self._coded.coder
-        if coder.is_discrete[v]:
-            codes = coder.codes_of(0, np.array([v])).codes[0].astype(np.int64)
-            is_known = codes < coder.n_levels[v] - coder.has_missing_level[v]
-            of_levels = variable_cuts(coder, v).dosages()
-            values = np.where(is_known, of_levels[np.minimum(codes, len(of_levels) - 1)], 0.0)
-            found = Member(np.where(is_known, values - values[is_known].mean(), 0.0), None)
-        else:
-            values = coder.values(slice(v, v + 1))[0].astype(np.float64)
-            found = Member.of_number(values, self._freedom, is_flexible=is_flexible)
-            if len(self._kept) * 13 * found.score.nbytes < _MAX_KEPT_BYTES:
-                self._kept[v] = found
-        return found
-
-    def _samples(self, members: IntArray) -> TupleSamples:
-        return tuple_samples(self._coded, members, 0, omit_missing=self._task.omits_missing)
-
-    def _models(
-        self, members: IntArray, model: FullModel | None = None, **options: Any
-    ) -> tuple[NestedModels, FloatArray]:
-        samples = self._samples(members)
-        is_flexible = options.get("is_flexible", False)
-        of_members = [self._member(v, is_flexible=is_flexible).of_samples(samples.known) for v in members.tolist()]
-        return product_models(of_members, samples, model, **options)
-
-    def _test(self, members: IntArray, max_log_p: float, *, is_shape: bool) -> ModelTest:
-        """Test one product or shape; it is left to the linear model where that says enough."""
-        models, product = self._models(members, is_shape=is_shape)
-        if max_log_p < 0:
-            log_p = product_log_p(models, self._responses)
-            if log_p > _SHARE * max_log_p:
-                return ModelTest(0.0, 0, 0.0)
-        if self._model.design.covariates is not None:
-            models, product = self._models(members, self._model, is_shape=is_shape)
-        return product_test(self._model, models, product, max_log_p=max_log_p, groups=self._groups)
-
     def _as_tests(self, tuples: IntArray, found: list[ModelTest], way: IntArray) -> TupleTests:
         """Return tests of products, with samples and gains of the levels of the same tuples."""
         different, places = np.unique(tuples, axis=0, return_inverse=True)
         of_each = [different, *[tuples[:0]] * (self._coded.coder.discretizations - 1)]
         of_levels = self._tests.tested(of_each, Asked(of_each=True))
         of_levels = of_levels.chosen(of_levels.rows_of(different)[places.reshape(-1)])
-        return with_product_tests(of_levels, found, self._model, self._coded.comparison.outcome, way)
+        return with_product_tests(of_levels, found, self.model, self._coded.comparison.outcome, way)
 
 
 def _with_others(tuples: IntArray, statistics: FloatArray, every: IntArray) -> tuple[IntArray, FloatArray]:

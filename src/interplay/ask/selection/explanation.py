@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 
+from interplay.ask.new_samples.variables import found_test
 from interplay.ask.selection.best_order import with_order
 from interplay.ask.selection.best_tuples import adjusted_tests, explain, make_selected_tests
 from interplay.ask.selection.cautions import find_cautions, warn_of_cautions
@@ -33,7 +34,6 @@ from interplay.infer.linkage import make_linkage
 from interplay.infer.survival.survival_curves import SurvivalCurves, tuple_curves
 from interplay.show.results.run import Run, are_compared_by_rank
 from interplay.show.results.selection import Selection
-from interplay.show.results.variable_replication import found_test
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
 _MAX_CORRELATED = 3000

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from interplay.ask.chromosome_offsets import ChromosomeOffsets, chromosome_offsets
+from interplay.ask.new_samples.tuples import replicate_in
+from interplay.ask.new_samples.variables import replicate_in_study
 from interplay.ask.relabelings import about_relabelings, allowed_relabelings, varies_within_groups
 from interplay.ask.selection.settings import SelectionSettings, check_selection_settings
 from interplay.base.arrays import IntArray
@@ -22,9 +24,7 @@ from interplay.data.study.subsets import ColumnSubset, split_samples
 from interplay.infer.arms import arms_of
 from interplay.infer.permutations.exchangeability import check_reach
 from interplay.search.plan import about_search
-from interplay.show.results.replication import replicate_in
 from interplay.show.results.selection import Selection
-from interplay.show.results.variable_replication import replicate_in_study
 
 
 def split_study(study: Study, holdout: Any, *, seed: int) -> tuple[IntArray, IntArray]:

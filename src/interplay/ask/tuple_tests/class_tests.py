@@ -21,8 +21,10 @@ from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.coder import Coder
 from interplay.data.codes.tuple_counts import MAX_NUMBERS, TupleCounts, tuple_counts
 from interplay.data.study.outcomes.targets import ClassTarget, Target
+from interplay.infer.interaction.effect import Effect, LargestResidual, adjusted_residuals, cell_log_odds
 from interplay.infer.interaction.interaction_test import EXACT_SLACK, chi2_log_p, chi2_log_tail, g2_thresholds
 from interplay.infer.interaction.null_model import n_null_columns
+from interplay.infer.interaction.proportional_fit import fit_null_model
 from interplay.infer.interaction.table_tests import (
     MIN_PER_COLUMN,
     is_never_tested,
@@ -112,7 +114,16 @@ class ClassTests:
         if prod(tables.shapes(members).tolist()) * tables.n_classes > MAX_NUMBERS:
             return None
         ((_, counted),) = tables.counted(members[np.newaxis])
-        return tuple_counts(self._coder, counted[0], members, run=run, discretization=d, omit_missing=self._omits)
+        return tuple_counts(self._coder, counted[0], members, run=run, discretization=d)
+
+    def in_cell(self, members: IntArray, d: int, place: LargestResidual) -> tuple[FloatArray, Effect]:
+        tables = self.tables[d]
+        ((_, counted),) = tables.counted(members[np.newaxis])
+        counts = counted[0] if tables.has_strata else counted
+        residuals = adjusted_residuals(counts, fit_null_model(counts).mu)
+        assert place.class_ is not None
+        value = residuals[(place.stratum, *place.cell.T, place.class_)]
+        return value, cell_log_odds(counts[np.newaxis], place._replace(value=value), np.array([0]))
 
     def is_sparse(self, levels: list[int], *, least: bool) -> bool:
         # Without the samples that lack a value, strata may be empty.

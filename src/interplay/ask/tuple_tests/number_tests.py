@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import prod
 from typing import cast
 
@@ -24,7 +24,7 @@ from interplay.ask.tuple_tests.product_screen import (
 )
 from interplay.ask.tuple_tests.prospects import P_ROUNDING, Asked, Bar, best_of_each
 from interplay.ask.tuple_tests.screen import PSEUDOCOUNT, Survivors, members_of, most_cells, most_df
-from interplay.base.arrays import BoolArray, CodeArray, FloatArray, IntArray, places_of_each
+from interplay.base.arrays import BoolArray, CodeArray, FloatArray, IntArray, in_unit, places_of_each
 from interplay.base.jobs import map_in_threads
 from interplay.base.planes import BitPlanes
 from interplay.base.tuples import TupleRows
@@ -33,8 +33,10 @@ from interplay.data.codes.coder import Coder
 from interplay.data.codes.cuts import variable_cuts
 from interplay.data.codes.tuple_counts import TupleCounts, number_counts
 from interplay.data.study.outcomes.targets import ScoreTarget, Target, lost_share
+from interplay.infer.interaction.effect import Effect, LargestResidual
 from interplay.infer.interaction.tuple_tests import TupleTests
-from interplay.infer.number_interaction.cell_moments import CellMoments, ScoredNumbers, scored_numbers
+from interplay.infer.number_interaction.cell_moments import CellMoments, ScoredNumbers, cell_moments, scored_numbers
+from interplay.infer.number_interaction.effect import effect_in_cell, standardised_residuals
 from interplay.infer.number_interaction.f_test import most_squares
 from interplay.infer.number_interaction.number_tests import log_p_below, number_tests
 from interplay.infer.number_interaction.product_tables import most_f, number_bars
@@ -144,6 +146,9 @@ class NumberTests:
 
     def counts_of(self, members: IntArray, d: int, *, run: int = 0) -> TupleCounts | None:
         return self.tables[d].counts_of(members, run=run)
+
+    def in_cell(self, members: IntArray, d: int, place: LargestResidual) -> tuple[FloatArray, Effect]:
+        return self.tables[d].in_cell(members, place)
 
     def is_sparse(self, levels: list[int], *, least: bool) -> bool:
         return self._coder.table.n_samples < self._fewest(levels, least=least)
@@ -423,6 +428,15 @@ class NumberTables:
         coder, values = self._coded.coder, self.numbers.values
         omits = self.omits_samples
         return number_counts(coder, values, members, run=run, discretization=self._d, omit_missing=omits)
+
+    def in_cell(self, members: IntArray, place: LargestResidual) -> tuple[FloatArray, Effect]:
+        """Return the residual of a cell of one tuple, and its effect."""
+        self._read(members)
+        levels, fewest = tuple(self.shapes(members).tolist()), self.numbers.fewest
+        moments = partial(cell_moments, self._cells(members[np.newaxis], levels), levels=levels, n_strata=self.n_strata)
+        value = standardised_residuals(moments(self.numbers.scores), fewest=fewest)[0][(place.stratum, *place.cell.T)]
+        values, unit = in_unit(self.numbers.values)
+        return value, effect_in_cell(moments(values), place._replace(value=value), fewest=fewest).times(unit)
 
     def _parts(self, tuples: IntArray) -> Iterator[tuple[IntArray, tuple[int, ...]]]:
         """Yield the places of tuples of one shape, a few at a time, and the levels of their members."""

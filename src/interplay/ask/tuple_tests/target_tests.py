@@ -17,6 +17,7 @@ from interplay.base.planes import BitPlanes
 from interplay.data.codes.coded import CodedComparison
 from interplay.data.codes.tuple_counts import TupleCounts
 from interplay.data.study.outcomes.targets import ScoreTarget, Target
+from interplay.infer.interaction.effect import Effect, LargestResidual
 from interplay.infer.interaction.tuple_tests import TupleTests
 
 
@@ -69,6 +70,9 @@ class TargetTests(Protocol):
 
     def counts_of(self, members: IntArray, d: int, *, run: int = 0) -> TupleCounts | None:
         """Return the outcome in the cells of one tuple; None where these are too many to be looked at."""
+
+    def in_cell(self, members: IntArray, d: int, place: LargestResidual) -> tuple[FloatArray, Effect]:
+        """Return the residual of a cell of one tuple, (1,), and its effect; the value of `place` is not used."""
 
     def is_sparse(self, levels: list[int], *, least: bool) -> bool:
         """Say whether tuples of so many levels have too few samples; with `least`, for any test of fewest levels."""

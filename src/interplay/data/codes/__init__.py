@@ -8,7 +8,7 @@
     planes.py         codes + target       → BitPlanes (n_planes, n_words) uint64, samples by class, or by score
     coded.py          comparisons          → CodedComparison: codes and planes, each made once for all that read them
     rank_scores.py    Coder                → mid-ranks (n_vars, n_samples), block by block
-    cuts.py           Coder                → how variables and outcome were cut, to cut new samples alike
+    cuts.py           Coder                → how variables and outcome were cut; CutCoder: new samples, cut alike
     tuple_counts.py   tables of tuples     → TupleCounts: counts with the names of levels, to be looked at
 
 Codes, engines and statistics do not know each other; ``interplay.search`` and the rooms of the questions join them.

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import MAX_LEVELS, BoolArray, CodeArray, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.data.codes.coder import Coder
 from interplay.data.study.columns import EXACT_FLOAT_LIMIT, Column, ColumnKind, check_length, decision_column
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.targets import Target
+from interplay.data.study.table import Table
 from interplay.files.types import Check
 
 #: The code of a sample without a known level: its value is missing, or did not occur before.
@@ -84,6 +86,61 @@ class VariableCuts:
         return np.where(is_missing, self.n_levels() - 1 if has_level else NO_LEVEL, codes).astype(np.int64)
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class CutCoder(Coder):
+    """Makes the codes of new samples, in one discretisation: samples without a known level have one more, the last."""
+
+    cuts: tuple[VariableCuts, ...]
+    #: (n_vars, n_samples)
+    known_codes: CodeArray
+    #: (n_vars,): which variables have samples without a known level.
+    has_others: BoolArray
+
+    @classmethod
+    def of(cls, table: Table, cuts: Sequence[VariableCuts], d: int, *, omit_missing: bool) -> CutCoder:
+        """Cut a table as the variables of another one were cut; with `omit_missing`, missing values have no level."""
+        codes = np.empty((len(cuts), table.n_samples), dtype=np.uint8)
+        n_levels = np.array([max(one.n_levels(omit_missing=omit_missing), 2) for one in cuts], dtype=np.int64)
+        has_others = np.zeros(len(cuts), dtype=bool)
+        for v, one in enumerate(cuts):
+            found = one.codes(table.column(v), d, omit_missing=omit_missing)
+            has_others[v] = (found == NO_LEVEL).any()
+            if has_others[v] and n_levels[v] == MAX_LEVELS:
+                raise ValueError(f"{shown(table.names[v])} has {MAX_LEVELS} levels, and others in X: merge some")
+            codes[v] = np.where(found == NO_LEVEL, n_levels[v], found)
+        return cls(
+            table=table,
+            discretizations=1,
+            missing="level",
+            seed=0,
+            first_variable=0,
+            n_levels=n_levels + has_others,
+            is_discrete=np.array([not one.is_cut for one in cuts], dtype=bool),
+            n_missing=np.zeros(len(cuts), dtype=np.int64),
+            thresholds=np.empty((len(cuts), 1, 0)),
+            level_thresholds=[None] * len(cuts),
+            last_levels=np.zeros(len(cuts)),
+            kept_blocks={},
+            block_columns=1,
+            n_jobs=1,
+            cuts=tuple(replace(one, thresholds=one.thresholds[d : d + 1]) for one in cuts),
+            known_codes=codes,
+            has_others=has_others,
+        )
+
+    @cached_property
+    def has_missing_level(self) -> BoolArray:
+        """Which variables have samples without a known level, (n_vars,)."""
+        return self.has_others
+
+    def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
+        """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
+        codes[...] = self.known_codes[rows]
+
+    def cut_values(self, d: int, rows: slice) -> None:
+        """Codes follow from more than values and thresholds."""
+
+
 @dataclass(frozen=True, eq=False)
 class OutcomeCuts:
     """Definition of the classes of the outcome."""
@@ -126,6 +183,8 @@ class OutcomeCuts:
 
 def variable_cuts(coder: Coder, variable: int) -> VariableCuts:
     """Return how a variable of a table was cut."""
+    if isinstance(coder, CutCoder):
+        return coder.cuts[variable]
     missing_level = bool(coder.has_missing_level[variable])
     levels = coder.level_thresholds[variable]
     table = coder.table

@@ -6,6 +6,7 @@ which can then show them without the data.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Annotated, Any
@@ -85,16 +86,9 @@ class TupleCounts:
         return bool(same and np.array_equal(self.members, members))
 
 
-def tuple_counts(
-    coder: Coder, table: IntArray, members: IntArray, *, run: int, discretization: int, omit_missing: bool = False
-) -> TupleCounts:
-    """Return the counted `table` of a tuple, strata added up, with the names of its levels.
-
-    With `omit_missing`, the table has no levels of missing values.
-    """
-    names = [variable_cuts(coder, v).level_names(discretization) for v in members.tolist()]
-    if omit_missing:
-        names = [levels[:-1] if levels[-1] == "missing" and len(levels) > 1 else levels for levels in names]
+def tuple_counts(coder: Coder, table: IntArray, members: IntArray, *, run: int, discretization: int) -> TupleCounts:
+    """Return the counted `table` of a tuple, strata added up, with the names of its levels."""
+    names = _level_names(coder, members, discretization, table.shape[-1 - len(members) : -1])
     while table.ndim > len(members) + 1:
         table = table.sum(axis=0)
     # A column with one value has one level here, and an empty second one in the table.
@@ -115,15 +109,20 @@ def number_counts(
 
     With `omit_missing`, samples that lack a value of a member are in no cell.
     """
-    names = [variable_cuts(coder, v).level_names(discretization) for v in members.tolist()]
-    if omit_missing:
-        names = [levels[:-1] if levels[-1] == "missing" and len(levels) > 1 else levels for levels in names]
+    n_levels = np.maximum(coder.n_levels - (coder.has_missing_level & omit_missing), 1)[members].tolist()
+    names = _level_names(coder, members, discretization, n_levels)
     shape = tuple(len(levels) for levels in names)
     if 6 * prod(shape) > MAX_NUMBERS:
         return None
     codes = coder.codes_of(discretization, members).codes.astype(np.int64)
     known = (codes < np.array(shape)[:, np.newaxis]).all(axis=0)
     return replace(counts_in_cells(list(codes[:, known]), values[known], names, members, discretization), run=run)
+
+
+def _level_names(coder: Coder, members: IntArray, d: int, n_levels: Sequence[int]) -> list[list[str]]:
+    """Return the names of the levels of each member that are counted, the first ones."""
+    each = zip(members.tolist(), n_levels, strict=True)
+    return [variable_cuts(coder, v).level_names(d)[:n] for v, n in each]
 
 
 def counts_in_cells(

@@ -1,4 +1,4 @@
-"""Results of the calls: they hold and show. What they compute is tests in new samples, and verdicts of `tagging`.
+"""Results of the calls: they hold and show. New samples are tested by `interplay.ask.new_samples`.
 
 ::
 
@@ -10,14 +10,10 @@
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tested tuples → columns with names, a graph, rules that people read, SQL
     leads.py                   leads, the tuples that join each, as a table; Tagging: verdicts on leads
-    tagging.py                 leads, samples, more columns → verdicts: does another column explain a lead?
     interaction_summary.py     Interactions → a few lines of text
     variants.py                Variants: places, alleles, frequencies and effects per allele; summary statistics
     combined.py                Combined: tests of several studies as one
     replicated.py              Replication: relevant variables in new samples, beside the first ones
-    variable_replication.py    Selection + new samples → tests of its variables, each in the way it was found
-    replication.py             listed tuples and new samples → tests there, by levels or products; again beside smooth
-                               effects of cut numbers
     provenance.py              when, by which engine and versions a result was made; of shards, summed
     summary_words.py           parts of a summary that both share: samples, classes, strata, cuts, table
     saved.py                   Selection, Interactions or Combined ↔ one file, with checks that it is consistent

@@ -35,7 +35,7 @@ from interplay.show.results.interaction_table import (
     interaction_terms,
 )
 from interplay.show.results.leads import Tagging, check_r2, interaction_clumps, significant_leads
-from interplay.show.results.result import ClaimedRows, Result
+from interplay.show.results.result import ClaimedRows, Result, in_new_samples
 from interplay.show.results.variants import Variants, known_variants
 
 if TYPE_CHECKING:
@@ -513,10 +513,8 @@ class Interactions(Result):
         """
         arguments = {**locals(), "r2": check_r2(r2, FLOOR)}
         del arguments["self"]
-        from interplay.show.results.tagging import tag
-
         found = replace(self, tagged=None)
-        return replace(found, tagged=tag(found, **arguments))
+        return replace(found, tagged=in_new_samples("tag", found, **arguments))
 
     def graph(self, *, only_significant: bool = True, only_leads: bool = False) -> nx.Graph:
         """Return the tuples as a networkx graph: an edge between every two members of a tuple.
@@ -639,10 +637,9 @@ class Interactions(Result):
         >>> again.significant
         [('x3', 'x11')]
         """
-        from interplay.show.results.replication import replicate
-
         given = {"strata": strata, "covariates": covariates, "offset": offset, "entry": entry}
-        return replicate(self, X, y, **given, p_adjust=p_adjust)
+        again: Interactions = in_new_samples("replicate", self, X, y, **given, p_adjust=p_adjust)
+        return again
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a report to one HTML file: what was found, the tuples cell by cell, notes, settings.

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, cast
@@ -27,6 +28,20 @@ from interplay.show.results.provenance import Provenance, Settings
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: What results ask of new samples: the floor above tests these as the search does, and is loaded when it is asked.
+_IN_NEW_SAMPLES = {
+    "replicate": "interplay.ask.new_samples.tuples",
+    "replicate_in": "interplay.ask.new_samples.tuples",
+    "replicate_variables": "interplay.ask.new_samples.variables",
+    "tag": "interplay.ask.new_samples.tagging",
+}
+
+
+def in_new_samples(function: str, *arguments: Any, **options: Any) -> Any:
+    """Call the function that tests what a result claims in new samples, or judges it in these."""
+    return getattr(import_module(_IN_NEW_SAMPLES[function]), function)(*arguments, **options)
 
 
 class ClaimedRows(NamedTuple):

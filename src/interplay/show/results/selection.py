@@ -40,7 +40,7 @@ from interplay.infer.survival.survival_curves import SurvivalCurves
 from interplay.infer.verdicts import Verdict, verdicts_of
 from interplay.show.results.leads import check_r2, selection_clumps
 from interplay.show.results.replicated import Replication
-from interplay.show.results.result import ClaimedRows, Result
+from interplay.show.results.result import ClaimedRows, Result, in_new_samples
 from interplay.show.results.run import Run, synergy_frame, synergy_graph
 from interplay.show.results.selection_summary import details_text, summary_html, summary_text
 from interplay.show.results.selection_table import (
@@ -522,11 +522,12 @@ class Selection(Result):
         >>> sorted(again.replicated), again.interactions.significant
         (['x11', 'x3', 'x5'], [('x3', 'x11')])
         """
-        from interplay.show.results.variable_replication import replicate_variables
-
         beside = {"strata": strata, "groups": groups, "covariates": covariates, "offset": offset, "entry": entry}
         tuples = partial(self._replicated_tuples, p_adjust=p_adjust, dimensions=dimensions, run=run)
-        return replicate_variables(self, X, y, **beside, p_adjust=p_adjust, tuples=tuples)
+        again: Replication = in_new_samples(
+            "replicate_variables", self, X, y, **beside, p_adjust=p_adjust, tuples=tuples
+        )
+        return again
 
     def _replicated_tuples(
         self, study: Study, *, p_adjust: str | None, dimensions: int | None, run: Any
@@ -534,10 +535,9 @@ class Selection(Result):
         """Test the significant interactions in new samples, where they have a test."""
         if study.groups is not None or not self.has_tested_tuples or (len(self.comparisons) > 1 and run is None):
             return None
-        from interplay.show.results.replication import replicate_in
-
         found = self.interactions(dimensions=dimensions, run=run).only_significant()
-        return replicate_in(found, study, p_adjust=p_adjust)
+        again: Interactions = in_new_samples("replicate_in", found, study, p_adjust=p_adjust)
+        return again
 
     @property
     def has_tested_tuples(self) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from interplay.ask.new_samples.tuples import new_samples
 from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import check_choice, shown
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts, number_text
@@ -35,7 +36,6 @@ from interplay.infer.effects.measured import Values, make_target, measure
 from interplay.infer.given_test import choose_strong
 from interplay.infer.p_values import LISTED_METHODS, adjust
 from interplay.show.results.replicated import Replication
-from interplay.show.results.replication import new_samples
 
 if TYPE_CHECKING:
     from interplay.show.results.interactions import Interactions

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.ask.new_samples.tuples import CutSamples, outcome_of
+from interplay.ask.tuple_tests.beside_smooth import Splines
+from interplay.base.arrays import FloatArray, IntArray, places_of_each
 from interplay.base.checks import check_flag, check_int, check_real, naming_argument, shown, warn
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.tails import log_chi2_tail
-from interplay.data.codes.cuts import VariableCuts
-from interplay.data.models.linear import spline_columns
 from interplay.data.study.design import Strata
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.targets import Target
@@ -24,14 +24,13 @@ from interplay.data.study.positions import NOWHERE, Positions, make_positions
 from interplay.data.study.study import Study, make_study
 from interplay.data.study.table import Table, as_table
 from interplay.infer.interaction.beside_test import with_covariates
-from interplay.infer.interaction.product_test import Freedom, main_effects
+from interplay.infer.interaction.product_test import main_effects
 from interplay.infer.linkage import clump_tuples, linkage_rows, squared_associations
 from interplay.infer.neighbour_screen import Neighbours, responses
 from interplay.infer.neighbours import TYPED_CHI2, ColumnPool, bridging, find_neighbours
 from interplay.infer.smooth_columns import smooth_columns
 from interplay.infer.tagging import Lead, Tagged, tagged_tuple
 from interplay.show.results.leads import Tagging, columns_named, linkage_for
-from interplay.show.results.replication import cut_samples, outcome_of, product_member
 from interplay.show.results.summary_words import model_in_words
 
 if TYPE_CHECKING:
@@ -241,7 +240,13 @@ class _Tagger:
         )
         self._pairs = [self._member_r2(row) for row in self._tuples]
         self.r2 = np.array([max(each.values(), default=0.0) for each in self._pairs])
-        self._codes: dict[tuple[int, int], IntArray] = {}
+        d = found.tested.discretization[rows]
+        # Of each row: its tuple among those of its discretisation, and the splines of their members.
+        self._cut: dict[int, tuple[CutSamples, Splines, int]] = {}
+        for some in places_of_each(d[:, np.newaxis]):
+            cut = CutSamples(found, rows[some], data.table, data.outcome, data.model.design, data.model)
+            splines = Splines(cut.coded.coder)
+            self._cut |= {place: (cut, splines, own) for own, place in enumerate(some.tolist())}
 
     def verdict(self, place: int) -> Tagged:
         """Judge one lead."""
@@ -262,42 +267,21 @@ class _Tagger:
         return tagged_tuple(data.model, data.response, lead, near, linked=linked, bridges=bridges)
 
     def _lead(self, place: int) -> Lead:
-        found, data, row = self._found, self._data, int(self._rows[place])
-        members, d = found.tested.tuples[row].tolist(), int(found.tested.discretization[row])
-        own = self._tuples[place].tolist()
-        cuts = [found.cuts_of(v) for v in members]
-        codes = [self._codes_of(m, cut, d) for m, cut in zip(own, cuts, strict=True)]
-        has_dosages = found.asked.coding == "dosage"
-        samples = cut_samples(cuts, codes, data.model.design.strata, has_dosages=has_dosages)
-        if found.tested.are_products[row]:
-            freedom = Freedom.of(data.model.outcome.n_informative, found.dimensions)
-            columns = [data.table.column(int(self._members[m])) for m in own]
-            each = zip(cuts, columns, codes, strict=True)
-            scored = [product_member(*one, freedom).of_samples(samples.known) for one in each]
-            beside, samples = (
-                main_effects(scored, samples, is_flexible=True),
-                samples._replace(dosages=[one.score for one in scored]),
-            )
+        cut, splines, own = self._cut[place]
+        data, members, samples = self._data, cut.tuples[own], cut.samples(own)
+        if self._found.tested.are_products[self._rows[place]]:
+            scored = cut.products.members(members, samples.known, is_flexible=True)
+            beside = main_effects(scored, samples, is_flexible=True)
+            samples = samples._replace(dosages=[one.score for one in scored])
         else:
-            splines = [
-                self._splines(m)[samples.known] if cut.is_cut else None for m, cut in zip(own, cuts, strict=True)
-            ]
-            beside = smooth_columns(splines, samples.levels, samples.stratum)
+            is_cut = ~cut.coded.coder.is_discrete
+            of_each = [splines.of(v)[samples.known] if is_cut[v] else None for v in members.tolist()]
+            beside = smooth_columns(of_each, samples.levels, samples.stratum)
         beside = with_covariates(beside, data.model, samples)
-        rows = [self._row_of(m) for m in own]
-        values = np.array([np.zeros(len(codes[0]), dtype=np.float32) if of is None else of for of in rows])
+        rows = [self._row_of(m) for m in self._tuples[place].tolist()]
+        n = data.table.n_samples
+        values = np.array([np.zeros(n, dtype=np.float32) if of is None else of for of in rows])
         return Lead(data.outcome, samples, beside, values)
-
-    def _codes_of(self, member: int, cuts: VariableCuts, d: int) -> IntArray:
-        """Return the levels of a member, which several leads may share."""
-        if (member, d) not in self._codes:
-            column = self._data.table.column(int(self._members[member]))
-            self._codes[member, d] = cuts.codes(column, d, omit_missing=self._found.omits_missing)
-        return self._codes[member, d]
-
-    def _splines(self, member: int) -> FloatArray:
-        column = self._data.table.column(int(self._members[member]))
-        return spline_columns(column.read().astype(np.float64))
 
     def _why_untyped(self, place: int, correlations: FloatArray) -> str:
         """Name a member that no neighbour is near to, by correlation; "" if there is none."""
