@@ -42,9 +42,9 @@ result = interplay.select(X, chosen, groups="individual", order=False, random_st
 print(result.summary())
 
 # %%
-# Waiting time, costs and the way itself are found. Income and the size of the party are the same in all four rows
-# of a person, of whom each chooses one: they cannot say *alone* which row is chosen, but they can in combination,
-# as people with higher incomes fly more often.
+# Waiting time, generalised cost and time in the vehicle are found. Income and the size of the party are the same in
+# all four rows of a person, of whom each chooses one: they cannot say *alone* which row is chosen, but they can in
+# combination, as people with higher incomes fly more often.
 print(result.table[["variable", "p_adjusted", "relevant", "gain_alone", "partners"]].to_string(index=False))
 
 # %%

@@ -123,19 +123,19 @@ def test_of_tuples_with_gaps_few_are_tested_sample_by_sample(monkeypatch, option
     seen: dict[str, list[int]] = {"listed": [], "tested": []}
     may_reach, significant = NumberTables.may_reach, NumberSurvivors.significant
 
-    def listed(self, log_p, tuples, *more):
+    def listed(self, log_p, tuples, *more, **by):
         seen["listed"].append(len(tuples))
-        return may_reach(self, log_p, tuples, *more)
+        return may_reach(self, log_p, tuples, *more, **by)
 
     def tested(self, tuples, d):
         seen["tested"].append(len(tuples))
         return significant(self, tuples, d)
 
-    everything = interplay.interactions(X, y, missing="omit", max_p=1.0, **options)
+    everything = interplay.interactions(X, y, missing="omit", max_p=1.0, coding="levels", **options)
     monkeypatch.setattr(NumberTables, "may_reach", listed)
     monkeypatch.setattr(NumberSurvivors, "significant", tested)
     for max_p in (0.05, 0.01, 1e-4):
-        found = interplay.interactions(X, y, missing="omit", max_p=max_p, **options)
+        found = interplay.interactions(X, y, missing="omit", max_p=max_p, coding="levels", **options)
         expected = everything.tested.chosen(everything.tested.p_value <= max_p)
         assert found.tested.tuples.tolist() == expected.tuples.tolist()
     assert 0 < sum(seen["tested"]) < sum(seen["listed"]) / 2

@@ -83,7 +83,7 @@ def test_several_rows_per_person(run):
     found = run("plot_12")
     assert any("groups='individual'" in str(message.message) for message in found["said"])
     assert "individual" not in found["result"].names
-    assert {"ttme", "invc"} <= set(found["result"].relevant)
+    assert {"ttme", "gc"} <= set(found["result"].relevant)
 
 
 def test_expression_of_donors(run):

@@ -231,7 +231,7 @@ def test_second_tests_of_times_have_the_f_of_the_search():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(300, 4))
     time = rng.exponential(np.exp(-1.2 * ((X[:, 0] > 0) ^ (X[:, 1] > 0))))
-    found = interplay.interactions(X, (time, rng.random(300) < 0.6), top=3)
+    found = interplay.interactions(X, (time, rng.random(300) < 0.6), top=3, coding="levels")
     tested = found.tested
     assert corrected_p_values(tested, tested.statistic, tested.df, 1) == pytest.approx(tested.p_value, rel=1e-6)
     plain = stats.chi2.sf(tested.statistic, tested.df)
