@@ -39,6 +39,28 @@ def test_the_same_samples_give_the_same_tests(found):
     assert again.table["same_direction"].isin([True, None]).all()
 
 
+@pytest.mark.parametrize("coding", ["levels", "product"])
+@pytest.mark.parametrize("kind", ["classes", "numbers", "times"])
+def test_the_same_samples_with_gaps_give_the_same_tests(kind, coding):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
+    X["genotype"] = rng.integers(0, 3, 300).astype(float)
+    score = 2 * X["a"] * X["b"] + X["c"] * X["genotype"] + rng.normal(size=300)
+    times = np.exp(-score) * rng.exponential(size=300), rng.random(300) < 0.8
+    y = {"classes": score > 0, "numbers": score, "times": times}[kind]
+    X = X.mask(rng.random(X.shape) < 0.1)
+    found = interplay.interactions(X, y, top=4, coding=coding)
+    again = found.replicate(X, y)
+    assert (again.tested.smooth_log_p < np.log(0.01)).any()
+    for name in ("statistic", "df", "robust_log_p", "n_samples", "estimate", "ci_low", "gain", "min_expected"):
+        first, second = getattr(again.first, name), getattr(again.tested, name)
+        assert (first is None and second is None) or np.allclose(first, second, rtol=1e-4, equal_nan=True), name
+    smooth = again.first.smooth_log_p, again.tested.smooth_log_p
+    both = ~np.isnan(smooth).any(axis=0)
+    assert both.any()
+    assert np.allclose(*np.array(smooth)[:, both], rtol=1e-6)
+
+
 def rank(found, counts):
     return found.tested.tuples.tolist().index(counts.members.tolist())
 

@@ -140,7 +140,7 @@ def _study_of(found: Interactions, X: Any, y: Any, **beside: Any) -> Study:
     if of_times:
         return study
     # Classes of the search, also where these samples would be cut elsewhere.
-    outcome = outcome_of(found, study.y, study.n_samples, study.strata)
+    outcome = outcome_of(found, found.outcome, study)
     return study.of_outcome(outcome, outcome)
 
 

@@ -23,10 +23,10 @@ from interplay.ask.tuple_tests.target_tests import target_tests
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_choice, warn
 from interplay.data.codes.coded import CodedComparison
-from interplay.data.codes.cuts import CutCoder
+from interplay.data.codes.cuts import CutCoder, OutcomeCuts
 from interplay.data.codes.tuple_counts import MAX_KEPT, TupleCounts
 from interplay.data.study.comparisons import Comparison
-from interplay.data.study.design import Design, Strata
+from interplay.data.study.design import Design
 from interplay.data.study.full_model import FullModel
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.numbers import NumberOutcome
@@ -45,6 +45,7 @@ from interplay.infer.survival.survival_curves import MAX_TUPLES, SurvivalCurves,
 from interplay.show.results.interactions import Interactions
 from interplay.show.results.leads import columns_named
 from interplay.show.results.provenance import Provenance
+from interplay.show.results.selection import Selection
 from interplay.show.results.summary_words import model_in_words
 
 
@@ -95,7 +96,6 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
     method = first.settings["p_adjust"] if p_adjust is None else p_adjust
     check_choice("p_adjust", method, LISTED_METHODS)
     study, table = _as_first(first, study), study.table
-    columns_named(table, [first.names[v] for v in np.unique(first.tested.tuples).tolist()])
     outcome, strata = study.compared, study.strata
     level, n = first.settings["level"], len(first.tested)
     adjust = partial(adjust_listed, method=method, n_tests=n)
@@ -144,20 +144,20 @@ def replicate_in(first: Interactions, study: Study, *, p_adjust: str | None = No
 
 
 def outcome_of(
-    first: Interactions, y: Any, n_samples: int, strata: Strata | None
+    first: Interactions | Selection, cuts: OutcomeCuts, study: Study
 ) -> DecisionClasses | NumberOutcome | OrderedClasses:
     """Return the outcome of new samples: cut as the first ones, or numbers on the same scale."""
     if first.words.counts_classes:
-        return first.outcome.classes(y, n_samples=n_samples)
-    order = first.record.outcome.order
-    return scored_again(y, n_samples=n_samples, strata=strata, scale=first.asked.scale, order=order)
+        return cuts.classes(study.y, n_samples=study.n_samples)
+    order, scale = first.record.outcome.order, first.asked.scale
+    return scored_again(study.y, n_samples=study.n_samples, strata=study.strata, scale=scale, order=order)
 
 
 def _as_first(first: Interactions, study: Study) -> Study:
     """Return new samples with the outcome as the first ones: of times residuals, or these cut in the same places."""
     if first.words.has_curves:
         return study
-    found = outcome_of(first, study.y, study.n_samples, study.strata)
+    found = outcome_of(first, first.outcome, study)
     return study.of_outcome(found if study.outcome.is_target else study.outcome, found)
 
 
@@ -223,9 +223,9 @@ class _Again(CutSamples):
         first, settings = self.found.tested.chosen(self.rows), self.found.settings
         asked = Asked(bootstrap_below=settings["level"], seed=settings["random_state"], of_each=True)
         tested = self._tests.tested([self.tuples], asked)
-        tested = self._at_first_cells(tested.chosen(tested.rows_of(self.tuples)), first)
+        levels = tested = self._at_first_cells(tested.chosen(tested.rows_of(self.tuples)), first)
         if self._study.model is not None:
-            tested = in_model(tested, self.coded, **self.how)
+            tested = in_model(levels, self.coded, **self.how)
         if first.way is None:
             return tested
         tested, rows = tested.of_way("levels"), np.flatnonzero(first.are_products)
@@ -234,7 +234,7 @@ class _Again(CutSamples):
         each = zip(self.tuples[rows], first.are_shapes[rows].tolist(), strict=True)
         found = [self.products.test(members, is_shape=is_shape) for members, is_shape in each]
         again = with_product_tests(
-            tested.chosen(rows), found, self.products.model, self.coded.comparison.outcome, first.way[rows]
+            levels.chosen(rows), found, self.products.model, self.coded.comparison.outcome, first.way[rows]
         )
         again = with_second_tests(again, np.arange(len(rows)), self.products.second_tests(again))
         order = np.arange(len(tested))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from interplay.ask.new_samples.tuples import new_samples
+from interplay.ask.new_samples.tuples import new_samples, outcome_of
 from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import check_choice, shown
 from interplay.data.codes.cuts import OutcomeCuts, VariableCuts, number_text
@@ -17,7 +17,6 @@ from interplay.data.codes.rank_scores import mid_rank_scores, normal_scores
 from interplay.data.models.linear import cell_columns
 from interplay.data.study.design import in_order
 from interplay.data.study.outcomes.classes import DecisionClasses
-from interplay.data.study.outcomes.ordered import scored_again
 from interplay.data.study.outcomes.times import Survival
 from interplay.data.study.study import Study
 from interplay.infer.arms import arm_names, arm_of_tuples, found_in_words
@@ -116,7 +115,10 @@ def replicate_in_study(
     effects = selection.effects
     rows = [-1 if effects is None else effects.main_of(v) for v in ranked]
     again = [new.effect(v, row) if row >= 0 else Estimate() for v, row in zip(ranked, rows, strict=True)]
-    kinds = ["" if effects is None or row < 0 else effects.kind_in_words(row) for row in rows]
+
+    def of_effects(name: str, unknown: Any) -> list[Any]:
+        return [unknown if row < 0 else getattr(effects, name)[row] for row in rows]
+
     return Replication(
         names=selection.relevant,
         variable=selection.ranked,
@@ -127,13 +129,11 @@ def replicate_in_study(
             for v, test in zip(ranked, tests, strict=True)
         ],
         first_p=np.exp([test.log_p for test in tests]),
-        first_effect=np.array(
-            [np.nan if effects is None or row < 0 else effects.effect[row] for row in rows], dtype=np.float64
-        ),
+        first_effect=np.array(of_effects("effect", np.nan), dtype=np.float64),
         log_p=log_p,
         p_adjusted=adjust(np.exp(log_p), method) if len(log_p) else log_p,
-        direction=["" if effects is None or row < 0 else effects.direction[row] for row in rows],
-        effect_kind=kinds,
+        direction=of_effects("direction", ""),
+        effect_kind=["" if effects is None or row < 0 else effects.kind_in_words(row) for row in rows],
         effect=np.array([size.value for size in again], dtype=np.float64),
         effect_low=np.array([size.low for size in again], dtype=np.float64),
         effect_high=np.array([size.high for size in again], dtype=np.float64),
@@ -205,20 +205,16 @@ class _New:
     @cached_property
     def _made(self) -> Study:
         """The new samples with their outcome: cut as the first, numbers on the same scale, or residuals of times."""
-        study, selection, n = self.study, self.selection, self.study.n_samples
+        study, selection = self.study, self.selection
         if not study.outcome.is_target:
             times = cast("Survival", study.outcome)
             return study.of_outcome(times, times.compared(study.strata, None))
-        if not selection.words.counts_classes:
-            order = selection.record.outcome.order
-            scored = scored_again(study.y, n_samples=n, strata=study.strata, scale=selection.asked.scale, order=order)
-            return study.of_outcome(scored, scored)
         cuts = next((run.outcome for run in selection.runs if run.outcome is not None), None)
         if selection.settings["decision"] == "continuous" and (cuts is None or not len(cuts.bounds)):
             raise ValueError("this selection does not know where its outcome was cut: it cannot be tested again")
         if cuts is None or len(selection.comparisons) > 1:
             cuts = OutcomeCuts(list(selection.class_sizes), np.empty(0))
-        outcome = cuts.classes(study.y, n_samples=n)
+        outcome = outcome_of(selection, cuts, study)
         return study.of_outcome(outcome, outcome)
 
     def _of_run(self, number: int) -> tuple[Claims, IntArray]:
