@@ -12,7 +12,7 @@ import numpy as np
 from interplay.ask.new_samples.tuples import new_samples, outcome_of
 from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import check_choice, shown
-from interplay.data.codes.cuts import OutcomeCuts, VariableCuts, number_text
+from interplay.data.codes.cuts import OutcomeCuts, cells_as_cut, number_text
 from interplay.data.codes.rank_scores import mid_rank_scores, normal_scores
 from interplay.data.models.linear import cell_columns
 from interplay.data.study.design import in_order
@@ -268,12 +268,8 @@ class _New:
         cuts = {each.variable: each for each in self.selection.runs[run].cuts}
         if not set(members) <= cuts.keys():
             return None
-        cell = np.zeros(len(rows), dtype=np.int64)
-        for v in members:
-            of_v: VariableCuts = cuts[v]
-            codes = of_v.codes(self.study.table.column(self.number_of[self.selection.names[v]]), d)[rows]
-            cell = cell * (of_v.n_levels() + 1) + codes + 1
-        return numbered(cell)
+        numbers = [self.number_of[self.selection.names[v]] for v in members]
+        return numbered(cells_as_cut([cuts[v] for v in members], self.study.table, numbers, d)[rows])
 
     def log_p(self, v: int, test: FoundTest) -> float:
         """Return ln p of a variable in the new samples; NaN where the way it was cut is not known."""

@@ -9,7 +9,7 @@ import numpy as np
 from interplay.ask.selection.runs import SearchedSelection
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import one_blas_thread
-from interplay.data.codes.cuts import VariableCuts
+from interplay.data.codes.cuts import VariableCuts, cells_as_cut
 from interplay.data.codes.rank_scores import mid_rank_scores, normal_scores
 from interplay.data.models.linear import spline_columns
 from interplay.data.study.study import Study
@@ -238,11 +238,7 @@ class UnitColumns:
 
     def _cells(self, members: tuple[int, ...], cuts: tuple[VariableCuts, ...], d: int) -> FloatArray:
         by_variable = {each.variable: each for each in cuts}
-        cell = np.zeros(self._table.n_samples, dtype=np.int64)
-        for v in members:
-            codes = by_variable[v].codes(self._table.column(v), d)
-            cell = cell * (by_variable[v].n_levels() + 1) + codes + 1
-        return _of_cells(cell)
+        return _of_cells(cells_as_cut([by_variable[v] for v in members], self._table, members, d))
 
 
 def _products(factors: Sequence[FloatArray]) -> FloatArray:

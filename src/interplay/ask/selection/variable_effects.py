@@ -12,7 +12,7 @@ import numpy.typing as npt
 from interplay.ask.selection.runs import SearchedSelection
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.data.codes.coded import CodedComparison
-from interplay.data.codes.cuts import number_text
+from interplay.data.codes.cuts import cells_as_cut, number_text
 from interplay.data.codes.rank_scores import RankScores
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.study import Study
@@ -175,9 +175,7 @@ class _OfComparison:
         if not partners or not set(partners) <= cuts.keys():
             return nothing
         d = max(int(run.gains.discretization[v]), 0)
-        cells = np.zeros(self._comparison.table.n_samples, dtype=np.int64)
-        for u in partners:
-            cells = cells * (cuts[u].n_levels() + 1) + cuts[u].codes(self._comparison.table.column(u), d) + 1
+        cells = cells_as_cut([cuts[u] for u in partners], self._comparison.table, partners, d)
         inside = measured(cells, comb(self._comparison.table.n_vars - 1, len(partners)))
         names = [self._found.names[u] for u in partners]
         if not inside.has_trend:  # few groups have wide intervals, so that their directions are rarely clear

@@ -86,6 +86,17 @@ class VariableCuts:
         return np.where(is_missing, self.n_levels() - 1 if has_level else NO_LEVEL, codes).astype(np.int64)
 
 
+def cells_as_cut(cuts: Sequence[VariableCuts], table: Table, numbers: Sequence[int], d: int) -> IntArray:
+    """Return the number of each sample's cell in a tuple, (n_samples,): no known level counts as one more.
+
+    `numbers` are those of the members in this table.
+    """
+    cells = np.zeros(table.n_samples, dtype=np.int64)
+    for cut, v in zip(cuts, numbers, strict=True):
+        cells = cells * (cut.n_levels() + 1) + cut.codes(table.column(v), d) + 1
+    return cells
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class CutCoder(Coder):
     """Makes the codes of new samples, in one discretisation: samples without a known level have one more, the last."""
