@@ -22,8 +22,7 @@ from interplay.base.checks import check_file, check_list, shown
 from interplay.base.progress import Progress, check_progress
 from interplay.base.text import name_among, tuples_in_words
 from interplay.data.codes.coded import CodedComparison
-from interplay.data.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS, Coder
-from interplay.data.codes.cuts import NO_LEVEL, VariableCuts, plain_label
+from interplay.data.codes.cuts import NO_LEVEL, CutCoder, VariableCuts, plain_label
 from interplay.data.study.columns import Column, ColumnKind, check_length, decision_column
 from interplay.data.study.comparisons import Comparison
 from interplay.data.study.named_columns import take_named
@@ -104,29 +103,9 @@ def make_site_data(plan: SitePlan, X: Any, y: Any, site: Any, *, n_threads: int)
     classes = DecisionClasses(np.searchsorted(present, class_codes).astype(np.int64), labels)
     coded_table = as_table(codes.T)
     comparison = Comparison("all classes", coded_table, classes)
-    coder = _coder(coded_table, n_levels, n_threads)
+    no_others = np.zeros(len(codes), dtype=bool)
+    coder = CutCoder.of_codes(coded_table, plan.cuts(), codes, n_levels, no_others, n_threads)
     return SiteData(plan, site, CodedComparison(comparison, lambda: coder), present, class_sizes, occurs)
-
-
-def _coder(table: Table, n_levels: IntArray, n_threads: int) -> Coder:
-    """Return the coder of columns that are codes already."""
-    thresholds = {n: np.arange(n - 1, dtype=table.dtype) for n in np.unique(n_levels).tolist()}
-    return Coder(
-        table=table,
-        discretizations=1,
-        missing="error",
-        seed=0,
-        first_variable=0,
-        n_levels=n_levels,
-        is_discrete=np.ones(len(n_levels), dtype=bool),
-        n_missing=np.zeros(len(n_levels), dtype=np.int64),
-        thresholds=np.empty((len(n_levels), 1, 1), dtype=table.dtype),
-        level_thresholds=[thresholds[n] for n in n_levels.tolist()],
-        last_levels=(n_levels - 1).astype(np.float64),
-        kept_blocks={},
-        block_columns=max(MIN_BLOCK_COLUMNS, BLOCK_BYTES // max(1, table.n_samples)),
-        n_jobs=n_threads,
-    )
 
 
 def _class_codes(plan: SitePlan, y: Any, n_samples: int) -> IntArray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.base.arrays import MAX_LEVELS, BoolArray, CodeArray, FloatArray, IntArray
 from interplay.base.checks import shown
-from interplay.data.codes.coder import Coder
+from interplay.data.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS, Coder
 from interplay.data.study.columns import EXACT_FLOAT_LIMIT, Column, ColumnKind, check_length, decision_column
 from interplay.data.study.outcomes.classes import DecisionClasses
 from interplay.data.study.outcomes.targets import Target
@@ -119,22 +119,37 @@ class CutCoder(Coder):
             if has_others[v] and n_levels[v] == MAX_LEVELS:
                 raise ValueError(f"{shown(table.names[v])} has {MAX_LEVELS} levels, and others in X: merge some")
             codes[v] = np.where(found == NO_LEVEL, n_levels[v], found)
+        of_d = [replace(one, thresholds=one.thresholds[d : d + 1]) for one in cuts]
+        return cls.of_codes(table, of_d, codes, n_levels + has_others, has_others)
+
+    @classmethod
+    def of_codes(
+        cls,
+        table: Table,
+        cuts: Sequence[VariableCuts],
+        codes: CodeArray,
+        n_levels: IntArray,
+        has_others: BoolArray,
+        n_jobs: int = 1,
+    ) -> CutCoder:
+        """Take codes, (n_vars, n_samples), as they are."""
+        n_vars = len(cuts)
         return cls(
             table=table,
             discretizations=1,
             missing="level",
             seed=0,
             first_variable=0,
-            n_levels=n_levels + has_others,
+            n_levels=n_levels,
             is_discrete=np.array([not one.is_cut for one in cuts], dtype=bool),
-            n_missing=np.zeros(len(cuts), dtype=np.int64),
-            thresholds=np.empty((len(cuts), 1, 0)),
-            level_thresholds=[None] * len(cuts),
-            last_levels=np.zeros(len(cuts)),
+            n_missing=np.zeros(n_vars, dtype=np.int64),
+            thresholds=np.empty((n_vars, 1, 0)),
+            level_thresholds=[None] * n_vars,
+            last_levels=np.zeros(n_vars),
             kept_blocks={},
-            block_columns=1,
-            n_jobs=1,
-            cuts=tuple(replace(one, thresholds=one.thresholds[d : d + 1]) for one in cuts),
+            block_columns=max(MIN_BLOCK_COLUMNS, BLOCK_BYTES // max(1, table.n_samples)),
+            n_jobs=n_jobs,
+            cuts=tuple(cuts),
             known_codes=codes,
             has_others=has_others,
         )
