@@ -183,6 +183,8 @@ class Products(ProductTests):
             np.minimum.at(best, rows[some], np.minimum(log_p + paid[some], 0.0))
             if n_wanted is not None and n_wanted <= len(best):
                 bar = float(np.partition(best, n_wanted - 1)[n_wanted - 1])
+        if callable(progress):
+            progress(1.0)  # the list may be full before all are tested
         places = np.argsort(order, kind="stable")
         return order[places], [found[place] for place in places.tolist()]
 
