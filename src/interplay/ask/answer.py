@@ -80,7 +80,7 @@ _Part = TypeVar("_Part")
 
 
 def check_list_of_parts(parts: Any, *kinds: type) -> None:
-    """Refuse what is no list of parts: one of them, or nothing to go through."""
+    """Refuse a single part, and values that have no items: parts come as a list."""
     if isinstance(parts, (str, os.PathLike, *kinds)):
         raise TypeError(f"parts must be a list of parts or their files, not one of them: write [{shown(parts)}]")
     if not isinstance(parts, Iterable):

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import click
 
 from interplay.data.codes.coder import MISSING_CHOICES
+from interplay.data.study.comparisons import MULTICLASS_CHOICES
 from interplay.data.study.named_columns import without_named
 from interplay.data.study.outcomes.classes import DECISION_CHOICES
 from interplay.data.study.outcomes.numbers import SCALE_CHOICES
@@ -112,7 +113,7 @@ SELECT_OPTIONS = (
            help="Cut a number outcome at so many thresholds into classes.  [default: not cut]"),
     option("--scale", type=click.Choice(list(SCALE_CHOICES)), default="ranks",
            help="Compare a number outcome by its ranks or by its values."),
-    option("--multiclass", type=click.Choice(["joint", "ovo", "ovr"]), default="joint",
+    option("--multiclass", type=click.Choice(list(MULTICLASS_CHOICES)), default="joint",
            help="With more than two classes: compare all at once, each pair, or each with the rest."),
     option("--strata", metavar="COLUMN",
            help="Analyse the outcome within the strata of this column: batch, sex, population."),

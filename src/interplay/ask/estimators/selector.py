@@ -32,6 +32,7 @@ from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_int, shown
 from interplay.data.codes.coder import MISSING_CHOICES, Discrete
+from interplay.data.study.comparisons import MULTICLASS_CHOICES
 from interplay.data.study.table import Table
 from interplay.infer.null_fit import FITS
 from interplay.infer.p_values import ADJUST_METHODS
@@ -126,7 +127,7 @@ class KeptVariables:
     same_as: dict[int, tuple[int, float]]
     #: Whether the variables are those of the short list.
     of_short_list: bool = False
-    #: Whether they are so many of the order for models.
+    #: How many of the order for models were asked for; None: all that are relevant.
     n_exactly: int | None = None
 
     def left_out(self, result: Selection) -> dict[str, str]:
@@ -308,7 +309,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "p_adjust": [StrOptions(set(ADJUST_METHODS))],
         "null_fit": [StrOptions(set(FITS))],
         "arms": ["array-like", None],
-        "multiclass": [StrOptions({"joint", "ovo", "ovr"})],
+        "multiclass": [StrOptions(set(MULTICLASS_CHOICES))],
         "permutations": ["boolean", None],
         "missing": [StrOptions(set(MISSING_CHOICES))],
         "min_features": [Interval(Integral, 0, None, closed="left")],

@@ -33,7 +33,7 @@ from interplay.show.results.provenance import search_record
 #: The share of the progress that is the search's; the rest is that of the tests.
 SHARE_OF_SCREEN = 0.9
 
-#: The share of what follows that tests of levels are told as, where tests of products follow these.
+#: The share of tests of levels in the progress after the search, where tests of products follow them.
 _SHARE_OF_LEVELS = 0.2
 
 #: Tuples with the smallest p-values that are kept where nothing is significant, of searches of at most so many tuples

@@ -119,7 +119,7 @@ class RelabeledScreen:
     def up_to(
         self, outcome: Target, cap: float, *, n_wanted: int | None = None, show: ShowDone | None = None
     ) -> RankedTuples:
-        """Return all tuples with p ≤ `cap`; with `n_wanted`, so many of the smallest."""
+        """Return all tuples with p ≤ `cap`, or the `n_wanted` of them with the smallest p-values."""
         n_each = self._settings.discretizations
         # Of several discretisations, one tuple may be among the smallest more than once.
         n_distinct = n_wanted if 1 in (n_each, n_wanted) else None

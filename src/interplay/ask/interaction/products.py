@@ -41,7 +41,8 @@ _N_COLUMNS = (1, 3)
 #: Shapes are tested where splines have as many columns: with fewer, an effect that bends would be one.
 _LEAST_COLUMNS = 3
 
-#: Variables of so many levels are screened by levels and products at once, where this many tuples may come by chance.
+#: One screen serves levels and products: of variables with at most this number of levels, and where chance lists at
+#: most this number of pairs.
 _FEW_LEVELS, _MOST_LISTED = 4, 100.0
 
 #: Tests between two looks at how small p-values of a short list are.

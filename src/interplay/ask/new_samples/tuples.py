@@ -209,7 +209,7 @@ class CutSamples:
 
 
 class _Again(CutSamples):
-    """Tests of tuples in the samples of another study, without those that are adjusted for all tuples."""
+    """Tests of tuples of one discretisation in new samples; p-values are adjusted later, for all tuples together."""
 
     def __init__(self, first: Interactions, study: Study, rows: IntArray) -> None:
         self._study, model = study, study.model
